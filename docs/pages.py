@@ -586,7 +586,6 @@ def small(figure: Figure) -> Image.Image:
 
 # --- pages of debias methods --------------------------------------------------------------------------------------
 
-DIFFERENCES = "where-the-methods-differ-from-wefe-101-and-from-their-authors-code"
 NO_DEBIASING = ("glpp",)  # transforms that the study of debias methods does not have
 MEASURED = {
     ("metric", "weat_es"): "WEAT-ES, mean distance from 0",
@@ -612,8 +611,7 @@ def debias_page(name: str) -> str:
             f"## Formula\n\n{linked(prose(formula), name)}",
             "## Words\n\n" + "\n".join(words_of(method)),
             f"## What it leaves\n\n{linked(notes['What it leaves'], name)}\n\n" + measured(name),
-            f"## Defaults, beside the paper and WEFE 1.0.1\n\n{linked(notes['Defaults'], name)}\n\n"
-            f"[All methods side by side](../debias.md#{DIFFERENCES})",
+            f"## Defaults, beside the paper and WEFE 1.0.1\n\n{linked(notes['Defaults'], name)}",
             "## Options\n\n" + "\n".join(method_options(method)),
             f"## Example\n\n```pycon\n{parts['Examples']}\n```\n\n"
             "In a study, and on the command line: [debias.md](../debias.md#in-a-study).",
@@ -798,10 +796,8 @@ def new_defaults() -> str:
 def row_of_method(name: str) -> str:
     method = debias.REGISTRY[name]
     summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
-    words = ", ".join(f"`{key}`" for key in method.words)
-    return table(
-        (f"[`{name}`](../{plugin_notes.code_of(debias, name)})", summary, words, method.reference), []
-    )[0]
+    link = f"[`{name}`](../{plugin_notes.code_of(debias, name)})"
+    return table((link, summary, method.reference), [])[0]
 
 
 def row_of_format(name: str) -> str:

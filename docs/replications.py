@@ -1,9 +1,9 @@
-"""The parts of the replication pages that are computed: each block of docs/replications/*.md, from the tables of the
-study that its marker names, and the numbers of published numbers in docs/replications.md, from those of all studies.
+"""The computed parts of the replication pages: blocks of docs/replications/*.md and their files in docs/numbers, from
+the tables of a study, and the counts in docs/replications.md, from those of all studies.
 
     python docs/replications.py [--check] [STUDY ...]
 
-Without --check the blocks are written; with it they are compared, and every line that differs is printed.
+Without --check the blocks and files are written; with it they are compared, and every line that differs is printed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import re
 import sys
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
+from itertools import zip_longest
 from pathlib import Path
 
-from replicated import BLOCKS
+from replicated import BLOCKS, TABLES
 from replicated.counts import counts
-from replicated.results import Results
+from replicated.results import Results, csv_text
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "replications"
+NUMBERS = ROOT / "docs" / "numbers"
 ALL = "all"  # the marker's study where a block is of all of them
 STUDIES = ("embedded", *sorted({study for study, _ in BLOCKS}))
 BLOCK = re.compile(
@@ -51,18 +53,26 @@ def rewrite(text: str, results: Path, studies: Collection[str]) -> str:
 def differences(name: str, before: str, after: str) -> Iterator[str]:
     """Yield a line for each line of a page's blocks that the study does not give."""
     for old, new in zip(BLOCK.finditer(before), BLOCK.finditer(after), strict=True):
-        olds, news = old["text"].splitlines(), new["text"].splitlines()
-        length = max(len(olds), len(news))
         first = before[: old.start("text")].count("\n") + 1
-        for i in range(length):
-            on_page, computed = ("".join(lines[i : i + 1]) for lines in (olds, news))
-            if on_page != computed:
-                yield f"{name}:{first + i}: the page has {on_page!r}, results/{old['study']} gives {computed!r}"
+        yield from differing_lines(name, old["text"], new["text"], old["study"], first)
 
 
-def main(arguments: list[str] | None = None, pages: Path = PAGES, results: Path = ROOT / "results") -> int:
-    """Write or compare the pages; return the exit status: 1 where a page differs, 2 where a study is not there."""
-    parser = argparse.ArgumentParser(description="write the computed blocks of the replication pages")
+def differing_lines(name: str, before: str, after: str, study: str, first: int = 1) -> Iterator[str]:
+    """Yield a line for each line of a text that the study does not give; `first` is the first one's number."""
+    pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
+    for number, (there, computed) in enumerate(pairs, first):
+        if there != computed:
+            yield f"{name}:{number}: the page has {there!r}, results/{study} gives {computed!r}"
+
+
+def main(
+    arguments: list[str] | None = None,
+    pages: Path = PAGES,
+    results: Path = ROOT / "results",
+    numbers: Path = NUMBERS,
+) -> int:
+    """Write or compare the pages; return the exit status: 1 if a page differs, 2 if a study is missing."""
+    parser = argparse.ArgumentParser(description="write the computed parts of the replication pages")
     parser.add_argument("--check", action="store_true", help="compare them, and write nothing")
     parser.add_argument(
         "studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)}; all if none is named"
@@ -87,6 +97,16 @@ def main(arguments: list[str] | None = None, pages: Path = PAGES, results: Path 
             found += differences(page.name, before, after)
         elif after != before:
             page.write_text(after, encoding="utf-8")
+    for (study, name), table in TABLES.items():
+        if study not in studies:
+            continue
+        file = numbers / f"{name}.csv"
+        before = file.read_text(encoding="utf-8") if file.is_file() else ""
+        after = csv_text(*table(Results(results / study)))
+        if options.check:
+            found += differing_lines(file.name, before, after, study)
+        elif after != before:
+            file.write_text(after, encoding="utf-8")
     for line in found:
         print(line)
     return 1 if found else 0

@@ -1,13 +1,18 @@
-"""The table of docs/replications.md: which printed numbers of the case study each model's file lets a run compare.
+"""Which printed numbers of the case study each model's file lets a run compare.
 
-`make reference` writes it, from config/config.yaml and the published numbers that it names.
+docs/numbers/case_study_files.csv has the counts, a paragraph of docs/replications.md the sums.
+
+`make reference` writes them, from config/config.yaml and the published numbers that it names.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 
+from biasgrid.core.docstrings import wrap
 from biasgrid.study.study import Study
 from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
@@ -15,41 +20,48 @@ from biasgrid.tables.published.at_hand import LEAST
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "replications.md"
-TABLE = re.compile(r"(?<=<!-- unlocked -->\n).*?(?=<!-- /unlocked -->)", re.DOTALL)
+NUMBERS = ROOT / "docs" / "numbers" / "case_study_files.csv"
+PARAGRAPH = re.compile(r"(?<=<!-- unlocked -->\n).*?(?=<!-- /unlocked -->)", re.DOTALL)
 QUANTITIES = {"abs_avg": "scores", "rank": "ranks"}
 
 
-def table() -> str:
-    """Return the table, a row for each file, and the sentence below it."""
+def rows() -> list[tuple[str, ...]]:
+    """Return the head of the table, a row for each file, and the sums."""
     study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
     numbers = comparison.read(ROOT / path for path in study.config.published)
-    lines = ["", "| file | MB | printed models | scores | ranks |", "| --- | --- | --- | --- | --- |"]
+    lines: list[tuple[str, ...]] = [("file", "mb", "printed_models", *QUANTITIES.values())]
     total = dict.fromkeys(QUANTITIES, 0)
     for key, model in study.config.models.items():
         printed = [name for (own, _), name in published_as(study).items() if own == key]
         of_file = numbers[numbers["model"].isin(printed)]
         counts = {quantity: int((of_file["quantity"] == quantity).sum()) for quantity in QUANTITIES}
         total = {quantity: total[quantity] + count for quantity, count in counts.items()}
-        cells = [model.label, f"{model.download_mb:,}", ", ".join(printed), *map(str, counts.values())]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append((model.label, str(model.download_mb), " ".join(printed), *map(str, counts.values())))
     megabytes = sum(model.download_mb for model in study.config.models.values())
+    return [*lines, ("all", str(megabytes), "", *map(str, total.values()))]
+
+
+def paragraph() -> str:
+    """Return the sentences about all files."""
+    study = Study.read(ROOT / "config" / "config.yaml", root=ROOT)
+    numbers = comparison.read(ROOT / path for path in study.config.published)
+    count = numbers["quantity"].value_counts()
     models = len(set(numbers["model"]) - {""})
-    lines.append(f"| all | {megabytes:,} | {models} | {total['abs_avg']} | {total['rank']} |")
-    correlations = int((numbers["quantity"] == "correlation").sum())
-    lines += [
-        "",
-        f"A score is compared as soon as its file is there. Ranks are compared from {LEAST} printed models on, among "
-        f"these models. The other {correlations} of the {len(numbers)} printed numbers are",
-        f"correlations of ranks, over the same models; they are compared as printed with all {models}.",
-        "",
-    ]
-    return "\n".join(lines) + "\n"
+    return wrap(
+        "[Each file](numbers/case_study_files.csv) lets a run compare its models' scores, "
+        f"{count['abs_avg']} in all. The {count['rank']} ranks need {LEAST} printed models or more, and are compared "
+        f"among these. The other {count['correlation']} of the {len(numbers)} printed numbers are correlations of "
+        f"ranks over the same models; they are compared as printed with all {models}.",
+        120,
+    )
 
 
 def written() -> dict[Path, str]:
-    """Return the page, and its content."""
+    """Return the page and the file of numbers, and their content."""
     text = PAGE.read_text(encoding="utf-8")
-    return {PAGE: TABLE.sub(lambda _: table(), text)}
+    table = io.StringIO()
+    csv.writer(table, lineterminator="\n").writerows(rows())
+    return {PAGE: PARAGRAPH.sub(lambda _: f"\n{paragraph()}\n\n", text), NUMBERS: table.getvalue()}
 
 
 if __name__ == "__main__":

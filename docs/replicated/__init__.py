@@ -1,5 +1,8 @@
-"""What each block of a replication page says, by study and name: functions that read a study's tables and return
-Markdown."""
+"""What each block of a replication page says, and the CSV files beside the pages, by study and name.
+
+A block is a function that reads a study's tables and returns Markdown. A file is one that returns the head and the
+rows of docs/numbers/<name>.csv.
+"""
 
 from . import (
     bolukbasi,
@@ -23,3 +26,4 @@ MODULES = (
     wefe_documentation,
 )
 BLOCKS = {key: block for module in MODULES for key, block in module.BLOCKS.items()}
+TABLES = {key: table for module in MODULES for key, table in getattr(module, "TABLES", {}).items()}

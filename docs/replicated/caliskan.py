@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from .results import Results, paragraph, places, table, tiny, verdicts
+from collections.abc import Sequence
 
-WORD2VEC, GLOVE = ("word2vec-google-news-300-subset", "glove-840b-300d-filtered")
+from .results import Results, numeric, paragraph, verdicts
+
+MODELS = {"word2vec-google-news-300-subset": "word2vec", "glove-840b-300d-filtered": "GloVe"}
 TESTS = [f"weat_{i}" for i in range(1, 11)]
 
 
 def summary(results: Results) -> str:
     said = []
-    for model, name in ((WORD2VEC, "word2vec"), (GLOVE, "GloVe")):
+    for model, name in MODELS.items():
         for quantity, label in (("value", "effect sizes"), ("p_normal", "p-values")):
             rows = results.table("comparison", model=model, metric="weat_es")
             rows = rows[rows["quantity"].str.endswith(f": {quantity}")]
@@ -20,48 +22,41 @@ def summary(results: Results) -> str:
     return paragraph(*said)
 
 
-def _of(model: str, results: Results) -> str:
-    rows = []
-    for test in TESTS:
-        of_test = {"model": model, "metric": "weat_es"}
-        effect = results.row("comparison", quantity=f"{test}: value", **of_test)
-        normal = results.row("comparison", quantity=f"{test}: p_normal", **of_test)
-        permuted = results.row("tests", query_id=test, test="permutation", **of_test)
-        rows.append(
-            (
-                test.removeprefix("weat_"),
-                places(effect["published"]),
-                places(effect["ours"], 3),
-                effect["verdict"],
-                tiny(normal["published"]),
-                tiny(normal["ours"]),
-                tiny(permuted["p_value"]),
-                normal["verdict"],
-            )
-        )
+def tests(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the ten tests on both models: the printed numbers, ours, and the result of the comparison."""
     head = (
+        "vectors",
         "test",
-        "d, printed",
-        "d, here",
-        "",
-        "p, printed",
-        "p, normal curve",
-        "p, permutation",
-        "p, printed, is",
+        "d_printed",
+        "d",
+        "d_result",
+        "p_printed",
+        "p_normal",
+        "p_permutation",
+        "p_result",
     )
-    return table(head, rows)
+    rows = []
+    for model, name in MODELS.items():
+        for test in TESTS:
+            of_test = {"model": model, "metric": "weat_es"}
+            effect = results.row("comparison", quantity=f"{test}: value", **of_test)
+            normal = results.row("comparison", quantity=f"{test}: p_normal", **of_test)
+            permuted = results.row("tests", query_id=test, test="permutation", **of_test)
+            rows.append(
+                (
+                    name,
+                    test.removeprefix("weat_"),
+                    numeric(effect["published"]),
+                    numeric(effect["ours"], 4),
+                    effect["verdict"],
+                    numeric(normal["published"], 2),
+                    numeric(normal["ours"], 2),
+                    numeric(permuted["p_value"], 2),
+                    normal["verdict"],
+                )
+            )
+    return head, rows
 
 
-def word2vec(results: Results) -> str:
-    return _of(WORD2VEC, results)
-
-
-def glove(results: Results) -> str:
-    return _of(GLOVE, results)
-
-
-BLOCKS = {
-    ("caliskan", "summary"): summary,
-    ("caliskan", "word2vec"): word2vec,
-    ("caliskan", "glove"): glove,
-}
+BLOCKS = {("caliskan", "summary"): summary}
+TABLES = {("caliskan", "caliskan"): tests}

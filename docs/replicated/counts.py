@@ -18,7 +18,11 @@ VERDICTS = ("reproduced", "compatible", "explained", "differs")
 
 def counts(studies: Iterable[Results]) -> str:
     """Return the sentences of docs/replications.md that count published numbers."""
-    tables = [study.comparison for study in studies if (study.folder / "comparison.csv").is_file()]
+    tables = [
+        study.comparison.assign(study=study.folder.name)
+        for study in studies
+        if (study.folder / "comparison.csv").is_file()
+    ]
     table = pd.concat(tables, ignore_index=True)
     # numbers that other code computed, or that belong to other vectors, are not compared with a published one
     table = table[(table["origin"] == PRINTED) & ~table["verdict"].isin(OTHER)]
@@ -27,11 +31,14 @@ def counts(studies: Iterable[Results]) -> str:
         raise ValueError(f"no words for the verdicts {sorted(unknown)}")
     rows = sum(len(pd.read_csv(path)) for path in PUBLISHED.glob("*.csv"))
     by_verdict = ", ".join(f"{number.get(verdict, 0)} `{verdict}`" for verdict in VERDICTS)
+    differ = table.loc[table["verdict"] == "differs", "study"].value_counts(sort=False)
     without = int(number.get(NO_VALUE, 0))
     return paragraph(
         f"The files of published numbers have {rows:,} rows.",
-        f"The studies above reach {len(table)} of them on models that the package registries of Python and npm have, "
-        f"or that come with biasgrid. Of these, {len(table) - without} have a verdict: {by_verdict}.",
+        f"The studies below reach {len(table)} of them on models that the package registries of Python and npm have, "
+        f"or that come with biasgrid. Of these, {len(table) - without} could be checked: {by_verdict}.",
         f"For the other {without} the vectors lack words (`{NO_VALUE}`).",
         "The rest needs other models.",
+        f"Numbers that differ: {', '.join(f'{n} in `{study}`' for study, n in differ.items())}."
+        * bool(len(differ)),
     )

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
-
-from biasgrid.core.numbers import count
 
 from .results import (
     BY,
     Results,
     conclusions,
     items,
-    p,
+    numeric,
     paragraph,
     places,
-    standardized,
-    table,
     tiny,
     with_interval,
 )
@@ -52,151 +49,182 @@ def _printed(results: Results, quantity: str, **where: str) -> float:
     return math.nan if values.empty else values.iloc[0]
 
 
-def tests(results: Results) -> str:
-    """Return WEAT of tables 3.4 and 3.5, and what its tests say."""
-    rows, scores = [], []
-    for query, label in QUERIES.items():
-        score = results.row("scores", query_id=query, metric="weat_es")
-        upper = results.row("scores", query_id=query, metric="weat_es_upper")
-        scores.append((label, score))
-        d, one_sided = (
-            _printed(results, f"{query}: value", metric="weat_es"),
-            _printed(results, f"{query}: p_value", metric="weat_es_upper"),
-        )
-        thesis = "" if math.isnan(d) else f"{places(d)}, p {tiny(one_sided)}"
-        rows.append(
-            (
-                label,
-                places(score["value"]),
-                standardized(score),
-                tiny(upper["p_value"]),
-                tiny(score["p_value"]),
-                p(score["p_groups"]),
-                p(score["p_evidence"]),
-                thesis,
-            )
-        )
-    head = ("query", "effect size", "standardised bias", "p, one-sided", "p, two-sided", "p, random groups",
-            "p, both, adjusted", "thesis (Spanish)")  # fmt: skip
-    directions = [
+def _weat(results: Results) -> list[tuple[str, pd.Series]]:
+    return [
+        (label, results.row("scores", query_id=query, metric="weat_es")) for query, label in QUERIES.items()
+    ]
+
+
+def _directions(results: Results) -> list[tuple[str, pd.Series]]:
+    return [
         (f"Direct Bias ({label})", results.row("scores", query_id=query, metric="direct_bias"))
         for query, label in DIRECTIONS.items()
     ]
-    along = paragraph(
-        *(
-            f"{label}: {places(score['value'], 3)}, standardised {standardized(score)}, p against random groups "
-            f"{p(score['p_groups'])}."
-            for label, score in directions
+
+
+def scores(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return WEAT of tables 3.4 and 3.5 and Direct Bias, with their tests and the thesis's numbers."""
+    head = ("query", "value", "standardized", "p_one_sided", "p_two_sided", "p_random_groups", "p_both_adjusted",
+            "thesis_effect_size", "thesis_p")  # fmt: skip
+    rows = []
+    for (label, score), query in zip(_weat(results), QUERIES, strict=True):
+        upper = results.row("scores", query_id=query, metric="weat_es_upper")
+        p_values = (upper["p_value"], score["p_value"], score["p_groups"], score["p_evidence"])
+        thesis = (
+            _printed(results, f"{query}: value", metric="weat_es"),
+            _printed(results, f"{query}: p_value", metric="weat_es_upper"),
         )
-    )
-    return "\n\n".join([table(head, rows), along, conclusions([*scores, *directions])])
+        rows.append(
+            (
+                label,
+                numeric(score["value"]),
+                numeric(score["standardized"]),
+                *(numeric(p_value, 2) for p_value in p_values),
+                *map(numeric, thesis),
+            )
+        )
+    for label, score in _directions(results):
+        p_groups = numeric(score["p_groups"], 2)
+        rows.append(
+            (label, numeric(score["value"]), numeric(score["standardized"]), "", "", p_groups, "", "", "")
+        )
+    return head, rows
+
+
+def tests(results: Results) -> str:
+    """Say what the tests of WEAT and Direct Bias show."""
+    return conclusions([*_weat(results), *_directions(results)])
+
+
+def _family(results: Results) -> pd.DataFrame:
+    """Return the share of right answers on Google's family section, with and without the question's words."""
+    summary = results.table("analogy_summary", questions="family", measure="right")
+    return summary.pivot(index="method", columns="excluded", values="value").loc[[*METHODS]]
 
 
 def analogies(results: Results) -> str:
-    """Return how often each method answers Google's family section right, and what it says of occupations."""
-    summary = results.table("analogy_summary")
-    family = summary[summary["questions"].eq("family") & summary["measure"].eq("right")]
-    family = family.set_index(["method", "excluded"])
-    rows = []
-    for method, label in METHODS.items():
-        n = int(family.loc[(method, "yes"), "n"])
-        shares = (places(family.loc[(method, excluded), "value"]) for excluded in ("yes", "no"))
-        rows.append((label, *shares, str(n)))
-    own = summary[
-        summary["questions"].str.startswith("from ")
-        & summary["method"].eq("3cosadd")
-        & summary["excluded"].eq("no")
-        & summary["measure"].eq("own_c")
-    ]
+    """Say how often each method answers Google's family section right, and what 3CosAdd answers of occupations."""
+    summary = results.table("analogy_summary", method="3cosadd", excluded="no", measure="own_c")
+    own = summary[summary["questions"].str.startswith("from ")]
     same, asked = round((own["value"] * own["n"]).sum()), int(own["n"].sum())
-    return "\n\n".join(
-        [
-            paragraph(
-                f"When 3CosAdd may repeat the question's words, its answer is the occupation itself in {same} of "
-                f"{asked} questions about occupations. Right answers on Google's family section:"
-            ),
-            table(("", "without the question's words", "with them", "questions"), rows),
-        ]
+    family = _family(results)
+    shares = "; ".join(
+        f"{label} {places(family.loc[method, 'yes'])}, {places(family.loc[method, 'no'])}"
+        for method, label in METHODS.items()
+    )
+    return items(
+        f"When 3CosAdd may repeat the question's words, its answer is the occupation itself in {same} of {asked} "
+        "questions about occupations.",
+        "Share of right answers on Google's family section, without the question's words and with them: "
+        f"{shares}.",
     )
 
 
-def phenomena(results: Results) -> str:
-    """Return the means of 30 phenomena, table 3.3, and what their tests say."""
-    rows, significant, rejected = [], [], []
+def _phenomena(results: Results) -> Iterator[tuple[str, str, str, pd.Series, float]]:
+    """Yield topic, metric, corpus, the row of phenomena.csv, and the p-value that the thesis prints."""
     for criterion, topic in TOPICS.items():
         for metric, label in OF_METRICS.items():
             for model, corpus in (CORPORA if metric == "pmi" else VECTORS).items():
                 found = results.row("phenomena", criterion=criterion, metric=metric, model=model)
-                by_thesis = "" if corpus == "text8" else _thesis_p(results, criterion, metric)
-                name = f"{label} of {topic} ({corpus})"
-                rows.append(
-                    (
-                        f"{topic}, {label}, {corpus}",
-                        str(found["n"]),
-                        places(found["mean"], 3),
-                        tiny(found["p_z"]),
-                        tiny(found["p_sign_flips"]),
-                        p(found["p_groups"]),
-                        by_thesis,
-                    )
-                )
-                made = [x for x in (found["p_sign_flips"], found["p_groups"]) if not math.isnan(x)]
-                if max(made) <= LEVEL:
-                    significant.append(name)
-                if found["p_z"] <= LEVEL:
-                    rejected.append(name)
+                thesis = math.nan
+                if corpus != "text8":
+                    thesis = _printed(results, "p_z", criterion=criterion, metric=metric)
+                yield topic, label, corpus, found, thesis
+
+
+def means(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the means of 30 phenomena, table 3.3, with their tests."""
     head = (
-        "",
-        "n",
+        "topic",
+        "metric",
+        "corpus",
+        "phenomena",
         "mean",
-        "p of the z-test",
-        "p, sign flips",
-        "p, random groups",
-        "thesis, p of the z-test",
+        "p_z",
+        "p_sign_flips",
+        "p_random_groups",
+        "thesis_p_z",
     )
+    rows = [
+        (
+            topic,
+            label,
+            corpus,
+            str(found["n"]),
+            numeric(found["mean"]),
+            *(numeric(found[name], 2) for name in ("p_z", "p_sign_flips", "p_groups")),
+            numeric(thesis, 2),
+        )
+        for topic, label, corpus, found, thesis in _phenomena(results)
+    ]
+    return head, rows
+
+
+def phenomena(results: Results) -> str:
+    """Say what the tests of the means of 30 phenomena show."""
+    significant, rejected, n_rows = [], [], 0
+    for topic, label, corpus, found, _ in _phenomena(results):
+        n_rows += 1
+        valid = [x for x in (found["p_sign_flips"], found["p_groups"]) if not math.isnan(x)]
+        if max(valid) <= LEVEL:
+            significant.append(f"{label} of {topic} ({corpus}, p {tiny(max(valid))})")
+        if found["p_z"] <= LEVEL:
+            rejected.append(label)
     smoothed = results.row(
         "phenomena", criterion="Religion of 30 phenomena", metric="pmi_smoothed", model="brown"
     )
     plain = results.row("phenomena", criterion="Religion of 30 phenomena", metric="pmi", model="brown")
-    return "\n\n".join(
-        [
-            table(head, rows),
-            items(
-                f"The z-test rejects in {len(rejected)} of {len(rows)} rows. Every valid test that a row has is "
-                f"significant in {len(significant)}, before adjustment: {'; '.join(significant) or 'none'}.",
-                f"On Brown, {smoothed['n'] - plain['n']} of {smoothed['n']} phenomena have no PMI of religion. "
-                f"Smoothing gives them one: the mean is then {places(smoothed['mean'])} (p, sign flips, "
-                f"{tiny(smoothed['p_sign_flips'])}).",
-            ),
-        ]
+    return items(
+        f"The z-test rejects in {len(rejected)} of {n_rows} cases. Every valid test of a case is significant in "
+        f"{len(significant)}, before adjustment: {'; '.join(significant) or 'none'}.",
+        f"On Brown, {smoothed['n'] - plain['n']} of {smoothed['n']} phenomena have no PMI of religion. Smoothing "
+        f"gives them one: the mean is then {places(smoothed['mean'])} (p, sign flips, "
+        f"{tiny(smoothed['p_sign_flips'])}).",
     )
 
 
-def _thesis_p(results: Results, criterion: str, metric: str) -> str:
-    printed = _printed(results, "p_z", criterion=criterion, metric=metric)
-    return "about 0" if printed == 0 else tiny(printed)
+def _correlations(results: Results) -> list[tuple[str, str, str, pd.Series, float]]:
+    """Return metric, topic, corpus, the correlation with frequency, and the one that the thesis prints."""
+    table = results.table("phenomenon_correlations", quantity="frequency", method="pearson")
+    rows = []
+    for metric, label in OF_METRICS.items():
+        for criterion, topic in TOPICS.items():
+            thesis = _printed(results, "frequency_pearson", criterion=criterion, metric=metric)
+            for model, corpus in (CORPORA if metric == "pmi" else VECTORS).items():
+                (found,) = (
+                    row
+                    for _, row in table.iterrows()
+                    if (row["criterion"], row["metric"], row["model"]) == (criterion, metric, model)
+                )
+                rows.append((label, topic, corpus, found, thesis))
+    return rows
+
+
+def correlations(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return how values of phenomena correlate with the frequency of their words."""
+    rows = [
+        (
+            label,
+            topic,
+            corpus,
+            str(found["n"]),
+            *(numeric(found[name]) for name in ("correlation", "ci_low", "ci_high")),
+            numeric(thesis),
+        )
+        for label, topic, corpus, found, thesis in _correlations(results)
+    ]
+    return ("metric", "topic", "corpus", "phenomena", "r", "ci_low", "ci_high", "thesis_r"), rows
 
 
 def frequency(results: Results) -> str:
-    """Return how values of phenomena go with the frequency of their words."""
-    rows, clear = [], []
-    correlations = results.table("phenomenon_correlations", quantity="frequency", method="pearson")
-    for metric, label in OF_METRICS.items():
-        for criterion, topic in TOPICS.items():
-            cells = []
-            for model, corpus in (CORPORA if metric == "pmi" else VECTORS).items():
-                found = correlations[
-                    correlations["criterion"].eq(criterion)
-                    & correlations["metric"].eq(metric)
-                    & correlations["model"].eq(model)
-                ].iloc[0]
-                few = f" ({found['n']} values)" if found["n"] < 30 else ""
-                interval = (found["ci_low"], found["ci_high"])
-                cells.append(with_interval(found["correlation"], *interval, places) + few)
-                if found["ci_low"] > 0 or found["ci_high"] < 0:
-                    clear.append(f"{label} of {topic} ({corpus})")
-            thesis = places(_printed(results, "frequency_pearson", criterion=criterion, metric=metric))
-            rows.append((f"{label}, {topic}", *cells, thesis))
+    """Say which values of phenomena correlate with the frequency of their words."""
+    rows = _correlations(results)
+    clear = [
+        f"{label} of {topic} ({corpus}, r "
+        f"{with_interval(found['correlation'], found['ci_low'], found['ci_high'], places)})"
+        for label, topic, corpus, found, _ in rows
+        if found["ci_low"] > 0 or found["ci_high"] < 0
+    ]
     rnd = results.table("phenomenon_correlations", metric="rnd", quantity="pmi", method="pearson")
     rnd = pd.concat(
         [
@@ -204,67 +232,72 @@ def frequency(results: Results) -> str:
             for model, corpus in zip(VECTORS, CORPORA, strict=True)
         ]
     )
-    return "\n\n".join(
-        [
-            table(("", "Brown", "text8", "thesis"), rows),
-            items(
-                f"The interval leaves out 0 in {len(clear)} of {2 * len(rows)} cases: {'; '.join(clear) or 'none'}.",
-                "RND goes with PMI of the corpus that the vectors were trained on: r "
-                f"{places(rnd['correlation'].min())} to {places(rnd['correlation'].max())} (of {rnd['n'].min()} to "
-                f"{rnd['n'].max()} phenomena).",
-            ),
-        ]
+    return items(
+        f"The interval leaves out 0 in {len(clear)} of {len(rows)} cases: {'; '.join(clear) or 'none'}.",
+        "RND correlates with PMI of the corpus that the vectors were trained on: r "
+        f"{places(rnd['correlation'].min())} to {places(rnd['correlation'].max())} (of {rnd['n'].min()} to "
+        f"{rnd['n'].max()} phenomena).",
     )
+
+
+def _by_frequency(results: Results) -> Iterator[tuple[str, str, str, pd.Series]]:
+    """Yield corpus, query, attribute words and score of WEAT with attributes of different frequency."""
+    for model, corpus in VECTORS.items():
+        for query, label in ATTRIBUTES.items():
+            score = results.row("scores", query_id=query, metric="weat_es_upper", model=model)
+            yield corpus, query, label, score
+
+
+def frequent_and_rare(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return WEAT with attribute words of different and of the same frequency, tables 3.6 and 3.7."""
+    head = ("corpus", "attributes", "mean_frequency", "effect_size", "standardized", "p_one_sided", "p_random_groups",
+            "thesis_effect_size", "thesis_p")  # fmt: skip
+    rows = []
+    for corpus, query, label, score in _by_frequency(results):
+        sets = results.table("frequency", query_id=query, model=score["model"])
+        sets = sets[~sets["set"].isin(("Career", "Family"))]
+        rows.append(
+            (
+                corpus,
+                label,
+                str(round((sets["mean"] * sets["words"]).sum() / sets["words"].sum())),
+                numeric(score["value"]),
+                numeric(score["standardized"]),
+                *(numeric(score[name], 2) for name in ("p_value", "p_groups")),
+                numeric(_printed(results, f"{query}: value", metric="weat_es")),
+                numeric(_printed(results, f"{query}: p_value", metric="weat_es_upper")),
+            )
+        )
+    return head, rows
 
 
 def weat_frequency(results: Results) -> str:
-    """Return WEAT with attribute words of different and of the same frequency, table 3.6."""
-    head = (
-        "attributes",
-        "mean frequency",
-        "d",
-        "standardised bias",
-        "p",
-        "p, random groups",
-        "thesis (Spanish)",
-    )
-    parts, scores = [], []
-    for model, corpus in VECTORS.items():
-        rows = []
-        for query, label in ATTRIBUTES.items():
-            sets = results.table("frequency", query_id=query, model=model)
-            sets = sets[~sets["set"].isin(("Career", "Family"))]
-            score = results.row("scores", query_id=query, metric="weat_es_upper", model=model)
-            scores.append((f"{label} ({corpus})", score))
-            d = _printed(results, f"{query}: value", metric="weat_es")
-            one_sided = _printed(results, f"{query}: p_value", metric="weat_es_upper")
-            rows.append(
-                (
-                    label,
-                    count(round((sets["mean"] * sets["words"]).sum() / sets["words"].sum())),
-                    places(score["value"]),
-                    standardized(score),
-                    tiny(score["p_value"]),
-                    p(score["p_groups"]),
-                    "" if math.isnan(d) else f"{places(d)}, p {tiny(one_sided)}",
-                )
-            )
-        parts += [f"On {corpus}:", table(head, rows)]
-    drawn = results.table("subsamples", query_id="gender_one_frequency_2", metric="weat_es").set_index(
-        "model"
-    )
+    """Say how far WEAT depends on the frequency of the attribute words, and on single words."""
+    found = [(corpus, query, score) for corpus, query, _, score in _by_frequency(results)]
+    values = {(corpus, query): score["value"] for corpus, query, score in found}
+
+    def on_corpora(*queries: str) -> str:
+        return ", and ".join(
+            f"{' and '.join(places(values[corpus, query]) for query in queries)} on {corpus}"
+            for corpus in VECTORS.values()
+        )
+
+    drawn = results.table("subsamples", query_id="gender_one_frequency_2", metric="weat_es")
+    drawn = drawn.set_index("model")
     spread = " and ".join(
         f"{places(drawn.loc[model, 'low'])} to {places(drawn.loc[model, 'high'])} on {corpus}"
         for model, corpus in VECTORS.items()
     )
-    by = pd.Series([BY[score["evidence"]] for _, score in scores]).value_counts()
+    by = pd.Series([BY[score["evidence"]] for *_, score in found]).value_counts()
     said = ", ".join(f"{n} by {name}" for name, n in by.items())
-    notes = items(
-        f"Significant, adjusted: of {len(scores)} effect sizes, {said}.",
-        f"*Son, husband; daughter, wife* with {int(drawn['words'].iloc[0])} of its 8 target words, drawn at random, "
-        f"has d of {spread}. This is 95 % of the draws (`subsamples.csv`).",
+    return items(
+        f"With frequent and rare attributes, d is {on_corpora('gender_frequent', 'gender_rare')}.",
+        "With two lists of one frequency, it is "
+        f"{on_corpora('gender_one_frequency_1', 'gender_one_frequency_2')}.",
+        f"Significant, adjusted: of {len(found)} effect sizes, {said}.",
+        f"For *son, husband; daughter, wife*, {int(drawn['words'].iloc[0])} of the 8 target words were also drawn at "
+        f"random. In 95 % of the draws, d is {spread} (`subsamples.csv`).",
     )
-    return "\n\n".join([*parts, notes])
 
 
 def all_pairs(results: Results) -> str:
@@ -286,15 +319,14 @@ def all_pairs(results: Results) -> str:
 
 def singletons(results: Results) -> str:
     """Return WEAT of single words, table 3.2, on each model."""
-    rows = [
-        (
-            score["query"].replace(" wrt ", " × "),
-            score["model_label"].split(" (")[0],
-            places(score["value"], 3),
+    said = []
+    for model, scores in results.table("scores", metric="weat").groupby("model_label", sort=False):
+        values = ", ".join(
+            f"{places(score['value'], 3) or 'no value'} ({score['query'].split(' wrt ')[1]})"
+            for _, score in scores.iterrows()
         )
-        for _, score in results.table("scores", metric="weat").iterrows()
-    ]
-    return table(("query", "model", "WEAT statistic"), [(q, m, value or "no value") for q, m, value in rows])
+        said.append(f"On {model.split(' (')[0]}: {values}.")
+    return paragraph("The WEAT statistics of *door* and *curtain* are as follows.", *said)
 
 
 BLOCKS = {
@@ -305,4 +337,10 @@ BLOCKS = {
     ("thesis", "frequency"): frequency,
     ("thesis", "weat_frequency"): weat_frequency,
     ("thesis", "all_pairs"): all_pairs,
+}
+TABLES = {
+    ("thesis", "maddalozzo_scores"): scores,
+    ("thesis", "maddalozzo_phenomena"): means,
+    ("thesis", "maddalozzo_frequency"): correlations,
+    ("thesis", "maddalozzo_weat_frequency"): frequent_and_rare,
 }

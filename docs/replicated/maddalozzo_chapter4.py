@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import pandas as pd
 
 from biasgrid.measure.evidence import ALL
@@ -10,6 +12,7 @@ from .results import (
     Results,
     conclusions,
     items,
+    numeric,
     p,
     paragraph,
     places,
@@ -63,8 +66,7 @@ def claims(results: Results) -> str:
     def by_score(metric: str, query: str = "crows_es") -> str:
         found = ((score, of.score(f"{metric}_{score}", query)) for score in SCORES)
         return "; ".join(
-            f"{score} {'evidence' if x['evidence'] == ALL else 'no evidence in this test'}, adjusted p "
-            f"{p(x['p_adjusted'])}"
+            f"{'evidence' if x['evidence'] == ALL else 'no evidence'} for {score}, adjusted p {p(x['p_adjusted'])}"
             for score, x in found
         )
 
@@ -88,8 +90,8 @@ def claims(results: Results) -> str:
         ),
         (
             "the two distributions of scores do not differ (KS, table 4.5), which speaks against a bias",
-            "the test takes pairs for unrelated sets, and can find nothing; permuted within pairs, the same "
-            f"statistic says: {by_score('distributions')}",
+            "the test ignores the pairs and has no power; permuted within pairs, the same statistic gives "
+            f"{by_score('distributions')}",
         ),
         (
             f'KLDivS is {short(of.printed("kl_sz", "value"), 4)}, and so is near "no bias" (table 4.6)',
@@ -101,57 +103,60 @@ def claims(results: Results) -> str:
         ),
         (
             "a random pair agrees less than a paraphrase (table 4.10, two proportions)",
-            "McNemar's test, which is the one for shared originals, has p "
+            "McNemar's test, which allows for shared originals, has p "
             f"{tiny(of(both, 'p_mcnemar', 'es_with_both'))}",
         ),
     ]
     return table(("the thesis says", "the same data say"), rows)
 
 
-def shares(results: Results) -> str:
-    """Return the shares of pairs in which the stereotype is preferred."""
-    of, rows, scores, ties = _Chapter(results), [], [], []
+def _shares(of: _Chapter) -> Iterator[tuple[str, str, str, str, pd.Series]]:
+    """Yield score, version, metric, query and the share of pairs in which the stereotype is preferred."""
     for score in SCORES:
-        metric = f"prop_{score}"
         for query, label in VERSIONS.items():
-            share = of.score(metric, query)
-            scores.append((f"{score}, {label}", share))
-            pairs, preferred = (int(of(metric, name, query)) for name in ("pairs", "preferred"))
-            ends = (of(metric, f"ci_{end}", query) for end in ("low", "high"))
-            rows.append(
-                (
-                    f"{score}, {label}",
-                    f"{pairs:,}",
-                    f"{preferred:,}",
-                    with_interval(share["value"], *ends, places, 3),
-                    tiny(of(metric, "p_normal", query)),
-                    tiny(of(metric, "p_binomial", query)),
-                    tiny(share["p_value"]),
-                    p(share["p_adjusted"]),
-                )
-            )
-        n = int(of(metric, "ties"))
-        ties.append(
-            f"{n} of {int(of(metric, 'pairs')):,} pairs {'is a tie' if n == 1 else 'are ties'} ({score})."
+            yield score, label, f"prop_{score}", query, of.score(f"prop_{score}", query)
+
+
+def shares_table(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the shares of pairs in which the stereotype is preferred, with their tests."""
+    of = _Chapter(results)
+    head = ("score", "version", "pairs", "stereotype_preferred", "share", "ci_low", "ci_high", "p_z", "p_exact",
+            "p_exact_without_ties", "p_exact_without_ties_adjusted")  # fmt: skip
+    rows = [
+        (
+            score,
+            label,
+            *(str(int(of(metric, name, query))) for name in ("pairs", "preferred")),
+            numeric(share["value"]),
+            *(numeric(of(metric, f"ci_{end}", query)) for end in ("low", "high")),
+            *(numeric(of(metric, test, query), 2) for test in ("p_normal", "p_binomial")),
+            *(numeric(share[name], 2) for name in ("p_value", "p_adjusted")),
         )
-    head = ("", "pairs", "stereotype preferred", "share", "p of the z-test", "exact p", "exact p without ties",
-            "the same, adjusted")  # fmt: skip
+        for score, label, metric, query, share in _shares(of)
+    ]
+    return head, rows
+
+
+def shares(results: Results) -> str:
+    """Say what the tests of the shares show."""
+    of = _Chapter(results)
+    found = list(_shares(of))
     changed = [
         f"{score}, {label}"
-        for score in SCORES
-        for query, label in VERSIONS.items()
-        if len({of(f"prop_{score}", test, query) <= LEVEL for test in ("p_normal", "p_binomial")}) == 2
+        for score, label, metric, query, _ in found
+        if len({of(metric, test, query) <= LEVEL for test in ("p_normal", "p_binomial")}) == 2
     ]
-    return "\n\n".join(
-        [
-            table(head, rows),
-            conclusions(scores)
-            + "\n"
-            + items(
-                f"The z-test and the exact test lie on different sides of .05 for {', '.join(changed) or 'no row'}.",
-                " ".join(ties) + " Ties count for the anti-stereotype in the thesis.",
-            ),
-        ]
+    ties = [
+        f"{int(of(f'prop_{score}', 'ties'))} of {int(of(f'prop_{score}', 'pairs')):,} pairs ({score})"
+        for score in SCORES
+    ]
+    return (
+        conclusions((f"{score}, {label}", share) for score, label, _, _, share in found)
+        + "\n"
+        + items(
+            f"The z-test and the exact test disagree at .05 for {', '.join(changed) or 'no row'}.",
+            f"Ties: {' and '.join(ties)}. They count for the anti-stereotype in the thesis.",
+        )
     )
 
 
@@ -173,103 +178,100 @@ def shape(results: Results) -> str:
     )
 
 
-def two_sets(results: Results) -> str:
+DIFFERENCES = tuple(f"{score}{trimmed}" for trimmed in ("", "_trimmed") for score in SCORES)
+
+
+def differences_table(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Return the tests of the two sets of scores, unpaired and paired."""
     of = _Chapter(results)
     rows = []
     for score in SCORES:
-        rows.append(
-            (f"KS of the two sets, {score}", short(of.printed(f"distributions_{score}", "/scalars/p_ks")),
-             short(of(f"distributions_{score}", "p_ks"), 4), "unpaired")
-        )  # fmt: skip
+        metric = f"distributions_{score}"
+        printed = numeric(of.printed(metric, "/scalars/p_ks"))
+        rows.append(("KS, unpaired: p", score, printed, numeric(of(metric, "p_ks"), 4), "", ""))
     for score in SCORES:
         kl = of.score(f"kl_{score}")
-        ours = with_interval(kl["value"], kl["ci_low"], kl["ci_high"], short, 6)
-        rows.append(
-            (
-                f"KLDivS, {score}",
-                short(of.printed(f"kl_{score}", "value"), 5),
-                ours,
-                "whether the variances differ",
-            )
-        )
-    for score in SCORES:
-        metric = f"difference_{score}_trimmed"
-        rows.append(
-            (
-                f"z-test of the differences, {score}",
-                short(of.printed(metric, "/scalars/p_z"), 1),
-                tiny(of(metric, "p_z")),
-                f"paired, {int(of(metric, 'kept')):,} pairs",
-            )
-        )
-    paired, differences = [], []
-    for trimmed in ("", "_trimmed"):
-        for score in SCORES:
-            metric = f"difference_{score}{trimmed}"
-            found = of.score(metric)
-            label = score + ", trimmed" * bool(trimmed)
-            differences.append((label, found))
-            paired.append(
-                (
-                    label,
-                    with_interval(found["value"], found["ci_low"], found["ci_high"], places),
-                    tiny(of(metric, "p_z")),
-                    tiny(of(metric, "p_wilcoxon")),
-                    tiny(found["p_value"]),
-                    p(found["p_adjusted"]),
-                )
-            )
-    head = (
-        "paired tests",
-        "mean difference, nats",
-        "z",
-        "Wilcoxon",
-        "permutation within pairs",
-        "the same, adjusted",
+        ends = (numeric(kl[name], 6) for name in ("value", "ci_low", "ci_high"))
+        rows.append(("KLDivS", score, numeric(of.printed(f"kl_{score}", "value"), 5), *ends))
+    for name in DIFFERENCES:
+        metric = f"difference_{name}"
+        found, label = of.score(metric), name.replace("_", ", ")
+        printed = numeric(of.printed(metric, "/scalars/p_z"), 2) if "trimmed" in name else ""
+        ends = (numeric(found[end]) for end in ("value", "ci_low", "ci_high"))
+        rows += [
+            ("mean difference in nats, paired", label, "", *ends),
+            ("z-test, paired: p", label, printed, numeric(of(metric, "p_z"), 2), "", ""),
+            ("Wilcoxon, paired: p", label, "", numeric(of(metric, "p_wilcoxon"), 2), "", ""),
+            ("permutation within pairs: p", label, "", numeric(found["p_value"], 2), "", ""),
+            ("the same, adjusted: p", label, "", numeric(found["p_adjusted"], 2), "", ""),
+        ]
+    return ("quantity", "score", "printed", "here", "ci_low", "ci_high"), rows
+
+
+def two_sets(results: Results) -> str:
+    """Say what the tests of the two sets of scores show."""
+    of = _Chapter(results)
+    found = [(name.replace("_", ", "), of.score(f"difference_{name}")) for name in DIFFERENCES]
+    means = " and ".join(
+        f"{with_interval(score['value'], score['ci_low'], score['ci_high'], places)} nats ({label})"
+        for label, score in found[: len(SCORES)]
     )
     pairs = " and ".join(f"{of(f'difference_{score}', 'correlation'):.3f}".lstrip("0") for score in SCORES)
     ks = " and ".join(f"{p(of.score(f'distributions_{score}')['p_value'])} ({score})" for score in SCORES)
     kl = " and ".join(f"{p(of.score(f'kl_{score}')['p_value'])} ({score})" for score in SCORES)
-    return "\n\n".join(
-        [
-            table(("", "printed p or value", "ours", "what it asks"), rows),
-            table(head, paired),
-            conclusions(differences)
-            + "\n"
-            + items(
-                f"A pair's two scores go together: r = {pairs}.",
-                f"A permutation test within pairs gives the KS statistic p {ks}, and KLDivS p {kl}.",
-            ),
-        ]
+    return (
+        conclusions(found)
+        + "\n"
+        + items(
+            f"The mean difference is {means}. A pair's two scores correlate: r = {pairs}.",
+            f"A permutation test within pairs gives the KS statistic p {ks}, and KLDivS p {kl}.",
+        )
     )
 
 
-def robustness(results: Results) -> str:
-    """Return how often a pair's bias is that of its paraphrase, and what the width of the interval decides."""
-    of, rows, verdict = _Chapter(results), [], {}
+def robustness_table(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return how often a pair's bias is that of its paraphrase, and of a random pair."""
+    of = _Chapter(results)
+    head = (
+        "score",
+        "rule",
+        "l1",
+        "p",
+        "p_exact",
+        "by_chance",
+        "kappa",
+        "l1_random",
+        "kappa_random",
+        "p_mcnemar",
+    )
+    rows = []
     for score in SCORES:
         for rule, label in RULES.items():
-            metric = f"{rule}_{score}"
-            p_robust = of(metric, "p_robust", "es_with_paraphrase")
-            verdict[f"{score}, {label}"] = p_robust >= LEVEL
-            with_both = f"above_random_{rule}_{score}"
+            metric, query = f"{rule}_{score}", "es_with_paraphrase"
             rows.append(
                 (
-                    f"{score}, {label}",
-                    places(of.score(metric, "es_with_paraphrase")["value"], 3),
-                    tiny(p_robust),
-                    tiny(of(metric, "p_robust_binomial", "es_with_paraphrase")),
-                    places(of(metric, "chance", "es_with_paraphrase"), 3),
-                    places(of(metric, "kappa", "es_with_paraphrase")),
-                    places(of.score(metric, "es_with_random")["value"], 3),
-                    places(of(metric, "kappa", "es_with_random")),
-                    tiny(of(with_both, "p_mcnemar", "es_with_both")),
+                    score,
+                    label,
+                    numeric(of.score(metric, query)["value"]),
+                    *(numeric(of(metric, name, query), 2) for name in ("p_robust", "p_robust_binomial")),
+                    *(numeric(of(metric, name, query)) for name in ("chance", "kappa")),
+                    numeric(of.score(metric, "es_with_random")["value"]),
+                    numeric(of(metric, "kappa", "es_with_random")),
+                    numeric(of(f"above_random_{metric}", "p_mcnemar", "es_with_both"), 2),
                 )
             )
-    head = ("", "l1", "p", "exact p", "by chance", "kappa", "l1 with random pairs", "kappa with random pairs",
-            "McNemar's p")  # fmt: skip
-    robust = [label for label, is_robust in verdict.items() if is_robust]
+    return head, rows
+
+
+def robustness(results: Results) -> str:
+    """Say how the answer depends on the score and on the width of the interval."""
+    of = _Chapter(results)
+    robust = [
+        f"{score}, {label}"
+        for score in SCORES
+        for rule, label in RULES.items()
+        if of(f"{rule}_{score}", "p_robust", "es_with_paraphrase") >= LEVEL
+    ]
     widths = results.table("agreement_widths")
     said = []
     for query, name in (("es_with_paraphrase", "Paraphrases"), ("es_with_random", "Random pairs")):
@@ -288,22 +290,19 @@ def robustness(results: Results) -> str:
         int(of("above_random_interval_cp", f"only_{part}", "es_with_both"))
         for part in ("paraphrase", "control")
     ]
-    return "\n\n".join(
-        [
-            table(head, rows),
-            items(
-                f'"Robust" by the thesis\'s test in {len(robust)} of {len(verdict)} rows: {"; ".join(robust)}.',
-                " ".join(said),
-                f"Kappa with paraphrases, agreement beyond chance, is larger for sz than for cp at {higher} of "
-                f"{len(kappa)} widths up to ±10. It is {places(kappa['sz'].min())} to {places(kappa['sz'].max())} "
-                f"for sz, and {places(kappa['cp'].min())} to {places(kappa['cp'].max())} for cp.",
-                f"{only[0]} pairs agree with the paraphrase alone, {only[1]} with the random pair alone (cp, ±3.5).",
-                f"The z-test that original and paraphrase differ by 0 has p "
-                f"{places(of('interval_cp', 'p_difference', 'es_with_paraphrase'), 4)}, that of original and "
-                f"*random pair* {places(of('interval_cp', 'p_difference', 'es_with_random'), 4)}: it tells "
-                "nothing apart.",
-            ),
-        ]
+    unlike = [
+        places(of("interval_cp", "p_difference", query), 4)
+        for query in ("es_with_paraphrase", "es_with_random")
+    ]
+    return items(
+        f'"Robust" by the thesis\'s test in {len(robust)} of {len(SCORES) * len(RULES)} cases: {"; ".join(robust)}.',
+        " ".join(said),
+        f"Kappa with paraphrases, agreement beyond chance, is larger for sz ({places(kappa['sz'].min())} to "
+        f"{places(kappa['sz'].max())}) than for cp ({places(kappa['cp'].min())} to {places(kappa['cp'].max())}) at "
+        f"{higher} of {len(kappa)} widths up to ±10.",
+        f"{only[0]} pairs agree with the paraphrase alone, {only[1]} with the random pair alone (cp, ±3.5).",
+        f"The z-test of a difference has p {unlike[0]} with the paraphrase and {unlike[1]} with the *random pair*: "
+        "it cannot tell them apart.",
     )
 
 
@@ -314,4 +313,9 @@ BLOCKS = {
     ("thesis4", "shape"): shape,
     ("thesis4", "two_sets"): two_sets,
     ("thesis4", "robustness"): robustness,
+}
+TABLES = {
+    ("thesis4", "maddalozzo_chapter4_shares"): shares_table,
+    ("thesis4", "maddalozzo_chapter4_differences"): differences_table,
+    ("thesis4", "maddalozzo_chapter4_robustness"): robustness_table,
 }

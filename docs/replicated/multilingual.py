@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from .results import Results, paragraph, places, table
+from collections.abc import Sequence
 
-METRICS = {"weat": "WEAT", "weat_es": "WEAT effect size"}
-QUERIES = {
-    "en_career_family": "career, family",
-    "en_maths_arts_2": "maths, arts 2",
-    "en_science_arts": "science, arts",
-}
+import pandas as pd
+
+from .results import Results, numeric, paragraph
+
+METRICS = ("weat", "weat_es")
+QUERIES = ("en_career_family", "en_maths_arts_2", "en_science_arts")
+
+
+def table(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return WEAT and its effect size on the models at hand beside the notebook's."""
+    rows = []
+    for metric in METRICS:
+        for query in QUERIES:
+            numbers = _numbers(results, metric, query)
+            ours = (numeric(number["ours"]) for _, number in numbers.iterrows())
+            rows.append((metric, query, numeric(numbers["published"].iloc[0]), *ours))
+    models = dict.fromkeys(results.comparison["model"])
+    return ("metric", "query", "notebook_fasttext", *models), rows
+
+
+def _numbers(results: Results, metric: str, query: str) -> pd.DataFrame:
+    return results.table("comparison", metric=metric, quantity=f"{query}: value")
 
 
 def english(results: Results) -> str:
-    """Return WEAT and its effect size on the models at hand beside the notebook's, and compare the signs."""
-    models = list(dict.fromkeys(results.comparison["model"]))
-    names = [
-        results.table("comparison", model=model)["model_label"].iloc[0].split(" (")[0] for model in models
-    ]
-    rows, same = [], []
-    for metric, label in METRICS.items():
-        for query, words in QUERIES.items():
-            found = [
-                results.row("comparison", model=model, metric=metric, quantity=f"{query}: value")
-                for model in models
-            ]
-            printed = found[0]["published"]
-            same += [(number["ours"] > 0) == (printed > 0) for number in found]
-            rows.append(
-                (f"{label}, {words}", places(printed, 3), *(places(number["ours"], 3) for number in found))
-            )
-    said = paragraph(
-        f"{sum(same)} of these {len(same)} values have the sign of the notebook's. No value is judged, "
-        "as the vectors are others."
-    )
-    return f"{table(('number', 'notebook (fastText)', *names), rows)}\n\n{said}"
+    """Compare the signs of WEAT and its effect size with the notebook's."""
+    numbers = pd.concat(_numbers(results, metric, query) for metric in METRICS for query in QUERIES)
+    same = int(((numbers["ours"] > 0) == (numbers["published"] > 0)).sum())
+    return paragraph(f"{same} of {len(numbers)} values have the sign of the notebook's.")
 
 
 BLOCKS = {("multilingual", "english"): english}
+TABLES = {("multilingual", "multilingual_english"): table}

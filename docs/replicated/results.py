@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
@@ -30,8 +32,8 @@ OTHER = ("other vectors", "not asked")
 # what scores are evidence for, by the tests that their metric can have
 TESTS = BOTH, PERMUTED, RANDOM = (
     "either test",
-    "the one test that its metric has, by permutation",
-    "the one test that its metric has, against random groups",
+    "the only test, by permutation",
+    "the only test, against random groups",
 )
 SAID = {
     ALL: "Evidence of bias by {}",
@@ -119,6 +121,20 @@ def with_interval(
     return f"{form(value, *digits)} {interval(low, high, form, *digits)}".strip()
 
 
+def numeric(value: float, digits: int = 3) -> str:
+    """Write a number for a CSV file: significant digits, empty where it is missing."""
+    if 0 < abs(value) < numbers.NOISE:
+        digits = 1
+    return "" if math.isnan(value) else f"{value:.{digits}g}"
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return the text of a CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([head, *rows])
+    return text.getvalue()
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
@@ -150,6 +166,14 @@ def standardized(score: pd.Series) -> str:
     return with_interval(score["standardized"], *ends, places, 1)
 
 
+STANDARDIZED = ("standardized", "standardized_low", "standardized_high")
+
+
+def standardized_numbers(score: pd.Series) -> list[str]:
+    """Return a score's standardised bias and the ends of its interval for a CSV file."""
+    return [numeric(score[name]) for name in STANDARDIZED]
+
+
 def _said(evidence: str, tests: str) -> str:
     return SAID[evidence].format("both tests" if (evidence, tests) == (ALL, BOTH) else tests)
 
@@ -174,7 +198,9 @@ def conclusions(scores: Iterable[tuple[str, pd.Series]]) -> str:
         for tests in TESTS
         if (evidence, tests) in of
     ]
-    reasons = [f"No random-word baseline for {' and '.join(names)}: {why}." for why, names in without.items()]
+    reasons = [
+        f"No random-word baseline for {' and '.join(names)}. Reason: {why}." for why, names in without.items()
+    ]
     return items(*lines, *reasons)
 
 

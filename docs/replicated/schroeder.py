@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from .results import (
     BY,
+    STANDARDIZED,
     Results,
     conclusions,
-    interval,
-    items,
-    p,
+    numeric,
     paragraph,
-    places,
     short,
-    standardized,
-    table,
+    standardized_numbers,
     verdicts,
     with_interval,
 )
@@ -33,8 +30,8 @@ METRICS = {
     "mac": "MAC",
 }
 RATED = {
-    "rated_occupations": "WEAT effect size (male and female)",
-    "male_or_not": "WEAT effect size (male and all others)",
+    "rated_occupations": "WEAT-ES (male and female)",
+    "male_or_not": "WEAT-ES (male and all others)",
 }
 GROUPS = {"religions": "religions", "ethnicities": "ethnicities"}
 OF_GROUPS = {"same": "SAME", "same_skew_rest": "SAME skew", "same_stereotype_rest": "SAME stereotype"}
@@ -58,23 +55,24 @@ def published(results: Results) -> str:
     )
 
 
-def metrics(results: Results) -> str:
-    head = ("metric", "value", "95 % interval over words", "standardised bias", "p, permutation", "p, random groups",
-            "p, both, adjusted", "significant by")  # fmt: skip
+def occupations(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return every score of the occupations, of two groups and of more, with its interval and tests."""
+    head = ("words", "metric", "value", "ci_low", "ci_high", *STANDARDIZED, "p_permutation", "p_random_groups",
+            "p_both_adjusted", "significant_by")  # fmt: skip
+    scores = [("occupations", label, score) for label, score in _scores(results)]
+    scores += [(words, label, score) for words, label, score in _scores_of_groups(results)]
     rows = [
         (
+            words,
             label,
-            short(score["value"], 4),
-            interval(score["ci_low"], score["ci_high"], short, 2),
-            standardized(score),
-            p(score["p_value"]),
-            p(score["p_groups"]),
-            p(score["p_evidence"]),
+            *(numeric(score[name]) for name in ("value", "ci_low", "ci_high")),
+            *standardized_numbers(score),
+            *(numeric(score[name], 2) for name in ("p_value", "p_groups", "p_evidence")),
             BY[score["evidence"]],
         )
-        for label, score in _scores(results)
+        for words, label, score in scores
     ]
-    return table(head, rows)
+    return head, rows
 
 
 def evidence(results: Results) -> str:
@@ -109,61 +107,60 @@ def ratings(results: Results) -> str:
     )
 
 
+def _scores_of_groups(results: Results) -> Iterator[tuple[str, str, pd.Series]]:
+    for query, label in GROUPS.items():
+        for metric, metric_label in OF_GROUPS.items():
+            yield label, metric_label, results.row("scores", query_id=query, metric=metric)
+
+
 def groups(results: Results) -> str:
-    """Return the table of three religions and three ethnicities, and what its tests say."""
-    scores = [
-        (f"{metric_label} ({label})", results.row("scores", query_id=query, metric=metric))
-        for query, label in GROUPS.items()
-        for metric, metric_label in OF_GROUPS.items()
-    ]
-    head = ("metric, groups", "value", "95 % interval over words", "standardised bias", "p, permutation",
-            "p, random groups")  # fmt: skip
-    rows = [
-        (
-            label,
-            short(score["value"], 2),
-            interval(score["ci_low"], score["ci_high"], short, 2),
-            standardized(score),
-            p(score["p_value"]),
-            p(score["p_groups"]),
+    """Say what the tests of three religions and three ethnicities show."""
+    return conclusions((f"{label} ({words})", score) for words, label, score in _scores_of_groups(results))
+
+
+HALVES = {
+    "mac": ("MAC", "occupations", "attributes"),
+    "same_skew": ("SAME skew", "occupations", "attributes"),
+    "direct_bias_pca": ("Direct Bias (PCA)", "occupations", "attributes"),
+    "same": ("SAME", "occupations", "attributes"),
+    "same_stereotype": ("SAME stereotype", "occupations", "attributes"),
+    "weat_es": ("WEAT's effect size", "rated_occupations", "targets"),
+}
+
+
+def _halves(results: Results) -> dict[str, pd.Series]:
+    """Return the published and our number of each metric, by its label."""
+    return {
+        label: results.row(
+            "comparison", metric=metric, quantity=f"{query}: robustness_{sets}", origin="printed"
         )
-        for label, score in scores
-    ]
-    return f"{table(head, rows)}\n\n{conclusions(scores)}"
+        for metric, (label, query, sets) in HALVES.items()
+    }
+
+
+def halves_table(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return how far values move with half of the occupations, beside the paper's table 6."""
+    found = _halves(results).items()
+    rows = [(label, numeric(number["published"]), numeric(number["ours"])) for label, number in found]
+    return ("metric", "paper_bert", "here"), rows
 
 
 def halves(results: Results) -> str:
-    """Return how far values move with half of the occupations, beside the paper's table 6."""
-    asked = {
-        "mac": ("MAC", "occupations", "attributes"),
-        "same_skew": ("SAME skew", "occupations", "attributes"),
-        "direct_bias_pca": ("Direct Bias (PCA)", "occupations", "attributes"),
-        "same": ("SAME", "occupations", "attributes"),
-        "same_stereotype": ("SAME stereotype", "occupations", "attributes"),
-        "weat_es": ("WEAT's effect size", "rated_occupations", "targets"),
-    }
-    rows, ours = [], {}
-    for metric, (label, query, sets) in asked.items():
-        quantity = f"{query}: robustness_{sets}"
-        number = results.row("comparison", metric=metric, quantity=quantity, origin="printed")
-        ours[label] = number["ours"]
-        rows.append((label, places(number["published"], 4), places(number["ours"], 4)))
+    """Say which metric moves most with half of the occupations."""
+    ours = {label: number["ours"] for label, number in _halves(results).items()}
     (most, second) = sorted(ours, key=ours.__getitem__, reverse=True)[:2]
-    ratio = ours[most] / ours[second]
-    return "\n\n".join(
-        [
-            table(("metric", "paper (BERT)", "here"), rows),
-            items(f"{most} moves most, {short(ratio, 2)} times as far as {second}."),
-        ]
-    )
+    return paragraph(f"{most} moves most, {short(ours[most] / ours[second], 2)} times as far as {second}.")
 
 
 BLOCKS = {
     ("same", "published"): published,
-    ("same", "metrics"): metrics,
     ("same", "evidence"): evidence,
     ("same", "words"): words,
     ("same", "ratings"): ratings,
     ("same", "groups"): groups,
     ("same", "halves"): halves,
+}
+TABLES = {
+    ("same", "schroeder_occupations"): occupations,
+    ("same", "schroeder_halves"): halves_table,
 }

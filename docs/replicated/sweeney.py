@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from .results import Results, paragraph, places, table, verdicts
+from .results import Results, numeric, paragraph, places, verdicts
 
 MODELS = {"glove-6b-100d": "GloVe 6B 100d", "word2vec-google-news-300-subset": "word2vec"}
 QUANTITIES = {
@@ -19,24 +21,37 @@ def _of_paper(results: Results) -> pd.DataFrame:
     return results.comparison[results.comparison["quantity"].isin(QUANTITIES)]
 
 
-def numbers(results: Results) -> str:
-    """Return the paper's numbers beside ours, and count the verdicts."""
+def summary(results: Results) -> str:
+    """Count the results of the comparison."""
+    on_glove = results.table("comparison", model="glove-6b-100d")
+    notebook = results.comparison[results.comparison["quantity"].str.startswith("rnsb_notebook")]
+    differing = _of_paper(results).query("verdict == 'differs'")
+    said = " and ".join(
+        f"{QUANTITIES[number['quantity']]} on {MODELS[number['model']]} ({places(number['ours'], 4)}, printed "
+        f"{places(number['published'], 4)})"
+        for _, number in differing.iterrows()
+    )
+    return paragraph(
+        f"Of {len(on_glove)} printed numbers on the paper's GloVe vectors, {verdicts(on_glove)}.",
+        f"Of {len(notebook)} shares that WEFE's notebook prints on word2vec, {verdicts(notebook)}.",
+        f"What differs in the paper: {said}." * bool(said),
+    )
+
+
+def numbers(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the paper's numbers beside ours."""
     rows = [
         (
-            f"{MODELS[number['model']]}, {QUANTITIES[number['quantity']]}",
-            places(number["published"], 4),
-            places(number["ours"], 4),
+            MODELS[number["model"]],
+            QUANTITIES[number["quantity"]],
+            numeric(number["published"], 4),
+            numeric(number["ours"], 4),
             number["verdict"],
         )
         for _, number in _of_paper(results).iterrows()
     ]
-    on_glove = results.table("comparison", model="glove-6b-100d")
-    notebook = results.comparison[results.comparison["quantity"].str.startswith("rnsb_notebook")]
-    said = paragraph(
-        f"Of {len(on_glove)} printed numbers on the paper's GloVe vectors, {verdicts(on_glove)}.",
-        f"Of {len(notebook)} shares that WEFE's notebook prints on word2vec, {verdicts(notebook)}.",
-    )
-    return f"{table(('number', 'printed', 'here', ''), rows)}\n\n{said}"
+    return ("vectors", "number", "printed", "here", "result"), rows
 
 
-BLOCKS = {("sweeney", "numbers"): numbers}
+BLOCKS = {("sweeney", "summary"): summary}
+TABLES = {("sweeney", "sweeney"): numbers}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from .results import Results, paragraph, places, table, verdicts
+from .results import Results, paragraph, places, verdicts
 
 HEADS = ("reproduced", "compatible", "explained", "differs", "no value")
 BEYOND_TWO_SD = 0.0455  # of a normal distribution
@@ -37,17 +39,22 @@ def _judged(results: Results) -> pd.DataFrame:
 
 
 def numbers(results: Results) -> str:
+    """Count the numbers by verdict."""
+    judged = _judged(results)
+    return paragraph(f"Of {len(judged)} numbers, {verdicts(judged)}.")
+
+
+def by_kind(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Return how many numbers of each kind have each verdict."""
     judged = _judged(results)
     groups = _groups(judged)
     if sum(map(len, groups.values())) != len(judged):
-        raise ValueError("a number of the documentation is in no row of the page's table, or in two")
+        raise ValueError("a number of the documentation is in no row of the table, or in two")
     rows = []
     for label, group in groups.items():
         counts = group["verdict"].value_counts()
-        rows.append((label, str(len(group)), *(str(counts.get(verdict, "")) for verdict in HEADS)))
-    said = paragraph(f"Of {len(judged)} numbers, {verdicts(judged)}.")
-    return f"{said}\n\n{table(('printed', 'numbers', *HEADS), rows)}"
+        rows.append((label, str(len(group)), *(str(counts.get(verdict, 0)) for verdict in HEADS)))
+    return ("printed", "numbers", *(verdict.replace(" ", "_") for verdict in HEADS)), rows
 
 
 def chance(results: Results) -> str:
@@ -68,3 +75,4 @@ def chance(results: Results) -> str:
 
 
 BLOCKS = {("wefe_documentation", "numbers"): numbers, ("wefe_documentation", "chance"): chance}
+TABLES = {("wefe_documentation", "wefe_documentation"): by_kind}

@@ -71,7 +71,7 @@ def test_level_against_random_groups():
     assert len({row["metric"] for row in rows}) == 11
     assert whole([float(row["all"]) for row in rows]) == "2 to 8 %"
     assert SUMMARY["random groups"][0] == "rejects 2 to 8 % by metric"
-    assert "Random groups also reject 2 to 8 % of" in PROSE
+    assert "The 2 to 8 % of random groups include [three further kinds of topics]" in PROSE
     tight = next(r for r in rows if (r["metric"], r["groups"]) == ("RNSB", kinds[0]))
     assert tight["all"] == max(row["all"] for row in rows)
     assert f"rejects too often if groups are tight**: {tight['all']} over four models" in PROSE
@@ -84,11 +84,14 @@ def test_power_against_random_groups():
         (row["metric"], row["moved by"]): [float(row[model].split(", ")[1]) for model in MODELS]
         for row in file("random_groups_power")
     }
-    weat, rnd = ([whole(found[metric, moved]) for moved in (".1", ".2")] for metric in ("WEAT", "RND"))
-    said = f"WEAT finds {weat[0].removesuffix(' %')} % of shares of .1, and {weat[1]} of .2"
-    assert f"{said}. RND finds only {rnd[0]}, and {rnd[1]}." in PROSE
+    weat, rnd = (whole(found[metric, ".2"]) for metric in ("WEAT", "RND"))
+    said = "difference of the groups' means, by .2 of their length."
+    assert f"{said} WEAT finds {weat} of these biases, RND only {rnd}." in PROSE
     least = 100 * min(found["WEAT", ".4"])
-    assert SUMMARY["random groups"][1] == f"WEAT finds {weat[0]} of biases of .1, {least:.0f} % or more of .4"
+    smallest = whole(found["WEAT", ".1"])
+    assert (
+        SUMMARY["random groups"][1] == f"WEAT finds {smallest} of biases of .1, {least:.0f} % or more of .4"
+    )
 
 
 def test_the_ten_tests_of_caliskan_et_al():
@@ -133,11 +136,14 @@ def test_false_alarms_by_frequency():
         + [injected[test][kind].split()[0] for kind in ("strong", "strong_both")]
         for shown, test in names.items()
     }
-    assert table("| test | equal frequencies") == expected
+    eight = [f"{100 * float(row[3]):.0f} %" for row in expected.values()]
+    assert f"{eight[0]} of permutation tests of WEAT reject, but {eight[1]} with frequency bands" in PROSE
+    assert f"and {eight[2]} with control words" in PROSE
     level, power = SUMMARY["sets that differ 4 times in frequency (WEAT)"]
     plain, bands, controls = (f"{float(row[2]):.0%}".replace("%", " %") for row in expected.values())
     assert level == f"permutation test rejects {plain}, frequency bands {bands}, control words {controls}"
-    assert {expected[name][4] for name in ("frequency bands", "control words")} == {".89"}
+    assert {row[4] for row in expected.values()} == {".89"}
+    assert "[all three tests find 89 %]" in PROSE
     assert power == "both find 89 % of strong biases"
     assert f"they find {100 * float(injected['within bands']['strong_against'].split()[0]):.0f} % of" in PROSE
 
@@ -172,51 +178,42 @@ def test_coverage_of_intervals():
     low = {kind: {metric: min(found[metric][kind]) for metric in found} for kind in found["WEAT"]}
     highest_share = max(max(kinds["jackknife"]) for kinds in found.values())
     span = f"{min(low['jackknife'].values())} to {highest_share} %"
-    assert f"covers the mean score in {span} of cases**: its worst metric is WEAT-ES" in PROSE
+    assert "The default is `jackknife`; its worst metric is WEAT-ES." in PROSE
     assert SUMMARY["default interval of a score, from 8 words on"][0] == f"covers the mean score in {span}"
     worst = {
         kind: [metric for metric, share in shares.items() if share == min(shares.values())]
         for kind, shares in low.items()
     }
     assert worst == {"jackknife": ["WEAT-ES"], "percentile": ["RIPA"], "BCa": ["ECT", "RNSB"]}
-    said = f"in as little as {min(low['BCa'].values())} % (ECT, RNSB)"
+    said = f"in as little as {min(low['BCa'].values())} %** (ECT, RNSB)"
     assert f"{said}, and `percentile` in {min(low['percentile'].values())} % (RIPA)" in PROSE
     any_will_do = {metric for metric in found if min(low[kind][metric] for kind in low) >= 93}
     assert any_will_do == {"WEAT", "RND", "RIPA (mean)", "MAC", "Generalised WEAT", "SC-WEAT"}
 
 
-# as the page names them
-WORLDS = {
-    "alike": "only bias differs",
-    "length": "length",
-    "anisotropy": "anisotropy",
-    "all": "length, anisotropy and dimension",
-    "models, lengths": "real models, lengths",
-    "models, spreads": "real models, spreads",
-}
+WORLDS = ("alike", "length", "all", "models, spreads")
 
 
 def decimals(value, form=".2f"):
     return f"{round(float(value), 2) + 0:{form}}".replace("0.", ".", 1).replace("-", "−")
 
 
-def difference(row, name):
-    """A difference and its Monte Carlo error, bold if it is larger than two of these."""
-    value, error = float(row[name]), float(row[f"{name}_error"])
-    number = decimals(value, "+.2f")
-    return f"{f'**{number}**' if abs(value) > 2 * error else number} ± {decimals(error)}"
-
-
 def test_what_standardised_bias_gains_over_distance():
     rows = {(row["world"], row["metric"], row["scale"]): row for row in file("scale", INJECTED)}
-    expected = {
-        name: [
-            decimals(rows[world, "mean", "distance"]["tau"]),
-            difference(rows[world, "mean", "standardized"], "over_distance"),
-        ]
-        for world, name in WORLDS.items()
+    raw = {world: decimals(rows[world, "mean", "distance"]["tau"]) for world in WORLDS}
+    gains = {
+        world: (float(row["over_distance"]), float(row["over_distance_error"]))
+        for world, row in ((world, rows[world, "mean", "standardized"]) for world in raw)
     }
-    assert table("| models differ in | raw distance") == expected
+    by = {world: f"by {decimals(abs(gain))} ± {decimals(error)}" for world, (gain, error) in gains.items()}
+    assert f"rises from {raw['length']} {by['length']} if models differ in length" in PROSE
+    assert f"rises from {raw['all']} {by['all']} if they also differ in anisotropy and dimension" in PROSE
+    spreads = "models, spreads"
+    assert f"it rises from {raw[spreads]} {by[spreads]}." in PROSE
+    assert f"If only bias differs, it is {raw['alike']}, and falls {by['alike']}." in PROSE
+    assert all(gain > 2 * error for world, (gain, error) in gains.items() if world != "alike")
+    assert abs(gains["alike"][0]) < 2 * gains["alike"][1]
+    assert abs(float(rows["anisotropy", "mean", "standardized"]["over_distance"])) < 0.01
     for metric in ("rnd", "rnsb", "ripa"):  # need it where vectors differ in length
         gained = rows["length", metric, "standardized"]
         assert float(gained["over_distance"]) > 2 * float(gained["over_distance_error"])
@@ -256,8 +253,6 @@ def test_coverage_of_standardised_bias():
             found[labels[row["metric"]], row["of"]].append(row)
             assert int(row["runs"]) >= 395
     shares = {key: [f"{100 * float(row['covers']):.0f}" for row in of_bias] for key, of_bias in found.items()}
-    expected = {metric: [" · ".join(shares[metric, of]) for of in chosen] for metric in labels.values()}
-    assert table("| metric | score | mean of six queries") == expected
     zero, other = (
         [f"{min(cells, key=int)} to {max(cells, key=int)} %" for cells in columns]
         for columns in (
@@ -287,11 +282,10 @@ def test_level_of_two_models():
     chosen = {"these queries": "t, words - 1", "other queries": "t, also without each cluster"}
     these, other = (next(r for r in rows if (r["claim"], r["test"]) == pair) for pair in chosen.items())
     errors = [percent(row["family_error_largest"]) for row in (these, other)]
-    assert f"called different in {errors[0]} of runs (these queries) and {errors[1]} (other queries)" in PROSE
     level, found = SUMMARY["two models, these queries · other queries"]
     assert level == f"four equal models get a wrong difference in at most {' · '.join(errors)}"
     alike = [percent(row["alike_at_margin_largest"]) for row in (these, other)]
-    assert f"called alike in at most {alike[0]} and {alike[1]}" in PROSE
+    assert f"called alike in at most {alike[0]} (these queries) and {alike[1]} (other queries)" in PROSE
     covers = [percent(row["covers_smallest"]) for row in (these, other)]
     assert f"intervals cover in at least {covers[0]} and {covers[1]}" in PROSE
     rejected = [float(row["family_error_largest"]) for row in rows if row not in (these, other)]
@@ -306,10 +300,18 @@ def test_level_of_two_models():
 
 
 def test_two_models_by_number_of_queries():
-    expected = defaultdict(list)
-    for row in file("two_models_queries"):
-        expected[row["queries"]] += [power(row), percent(row["alike_if_equal"])]
-    assert table("| queries | these queries: finds") == expected
+    rows = {(row["claim"], row["queries"]): row for row in file("two_models_queries")}
+    claims = ("these queries", "other queries")
+    found, alike_50, alike_12 = (
+        [percent(rows[claim, queries][column]) for claim in claims]
+        for column, queries in (("power_1", "50"), ("alike_if_equal", "50"), ("alike_if_equal", "12"))
+    )
+    said = f"SD is found with 50 queries in {found[0]} of runs (these queries) and {found[1]} (other queries)"
+    assert said in PROSE
+    assert (
+        f"with 12 queries in {alike_12[0]} and {alike_12[1]}, with 50 queries in {alike_50[0]} and" in PROSE
+    )
+    assert f"with 50 queries in {alike_50[0]} and {alike_50[1]}." in PROSE
 
 
 def test_a_model_without_bias():
@@ -363,7 +365,9 @@ def test_random_criteria():
     }
     first = of_mac.pop("word2vec-google-news-300-subset")
     (others,) = {f"{value:.1f}"[1:] for value in of_mac.values()}
-    assert f"it is {first:.1f} SD for word2vec and {others} SD for the other models" in PROSE
+    assert (
+        f"its standardised bias is {first:.1f} SD for word2vec and {others} SD for the other models" in PROSE
+    )
     rnsb = next(
         row
         for row in rows
@@ -388,7 +392,6 @@ def test_ranks():
         )
     )
     span = f"{min(inside):.0f} to {max(inside):.0f} %"
-    assert f"contain the true rank in [{span} of cases]" in PROSE
     assert SUMMARY["interval of a rank, over words"][0] == f"contains the true rank in {span}"
     assert f"in {min(decided):.1f} to {max(decided):.1f} % of cases".replace("0.4", ".4") in PROSE
 
@@ -408,12 +411,6 @@ def test_pages_that_repeat_these_numbers():
         if row["interval"] == {"score": "in scores.csv", "mean": "t, words - 1"}[row["of"]]
     ]
     assert f"[Coverage] for lists of the same length is {100 * min(covers):.0f} % or more" in p_values
-    score = SUMMARY["default interval of a score, from 8 words on"][0].removeprefix(
-        "covers the mean score in "
-    )
-    assert f"the default covers the mean score in {score} of simulated cases" in intervals
-    lowest_share = min(int(share) for row in file("intervals") for share in row["BCa"].split(" · "))
-    assert f"The others cover it in as little as {lowest_share} % for some metrics" in intervals
     rank = SUMMARY["interval of a rank, over words"][0]
     assert f"[Intervals of ranks] {rank.replace('contains', 'contain')} of cases" in intervals
 

@@ -2,6 +2,7 @@
 
 import csv
 
+import pandas as pd
 import pytest
 from conftest import ROOT
 
@@ -94,3 +95,41 @@ def test_models_trained_here():
     epochs = rows("trainings")["epochs"]
     beyond = f"{epochs['values_beyond_the_seeds']} of {epochs['values_measured']} values are beyond"
     assert f"With {epochs['values'].replace(', ', ' and ')} epochs, {beyond} the seeds" in page
+
+
+def of_bert(picture, vectors, **where):
+    """Return the models that a picture of the fine-tuned BERT shows and that learnt the injected bias."""
+    table = pd.read_csv(ROOT / "docs" / "images" / f"{picture}.csv")
+    for column, value in ({"trainer": "bert", "judged": "yes", "vectors": vectors} | where).items():
+        table = table[table[column] == value]
+    assert len(table) == 62
+    return table
+
+
+@pytest.mark.parametrize("vectors", ["contextual", "input"])
+@pytest.mark.parametrize(
+    ("picture", "against"), [("planted-words", "injected"), ("planted-words-unmasking", "unmasking")]
+)
+def test_scores_of_words_in_the_fine_tuned_bert(picture, against, vectors):
+    found = rows("schroeder_bert_words")
+    shown = {"SAME; WEAT": ("same", "signed"), "Direct Bias, signed": ("direct_bias", "signed")}
+    for row, (metric, truth) in (shown | {"MAC, unsigned": ("mac", "absolute")}).items():
+        squares = of_bert(picture, vectors, truth=truth)[metric] ** 2
+        cells = [found[row][f"{against}_{vectors}{end}"] for end in ("", "_sd")]
+        assert [float(cell) for cell in cells] == pytest.approx([squares.mean(), squares.std()], abs=0.0051)
+
+
+@pytest.mark.parametrize("vectors", ["contextual", "input"])
+def test_values_of_sets_in_the_fine_tuned_bert(vectors):
+    found = rows("schroeder_bert_sets")
+    shown = {
+        "mean": {"SAME skew": "same_skew"},
+        "sd": {"SAME stereotype": "same_stereotype", "WEAT's effect size": "weat_es"},
+        "absolute": {"SAME": "same", "Direct Bias": "direct_bias", "MAC": "mac"},
+    }
+    for truth, metrics in shown.items():
+        table = of_bert(f"planted-truth-{truth}", vectors)
+        column = f"{'distance' if truth == 'absolute' else truth}_{vectors}"
+        for row, metric in metrics.items():
+            r = table[metric].corr(table[f"true_{truth}"])
+            assert float(found[row][column]) == pytest.approx(r, abs=0.0051)

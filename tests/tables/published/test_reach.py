@@ -80,7 +80,9 @@ def test_what_is_reached_is_as_readme_says():
     )
     assert f"reach {len(reached)} of them" in page
     without_value = int(re.search(r"For the other (\d+) the vectors lack words", page)[1])
-    by_verdict = re.search(r"have a verdict: (\d+) `reproduced`, (\d+) .*?, (\d+) .*?, (\d+) `differs`", page)
+    by_verdict = re.search(
+        r"could be checked: (\d+) `reproduced`, (\d+) .*?, (\d+) .*?, (\d+) `differs`", page
+    )
     judged = sum(map(int, by_verdict.groups()))
     assert judged + without_value == len(reached)
     assert f"{judged} could be checked with models at hand" in readme
