@@ -27,6 +27,7 @@ from biasgrid.core.docstrings import sections
 
 sys.path.insert(0, str(Path(__file__).parent))
 import generated
+import reference
 
 LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,6 +105,14 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 numpydoc_show_class_members = False
+# types that are public classes are links
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = {
+    name.rpartition(".")[2]: reference.full_name(name)
+    for name in reference.object_pages().values()
+    if isinstance(reference.public()[name], type)
+}
 add_module_names = False
 
 html_theme = "furo"

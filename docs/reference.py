@@ -244,13 +244,13 @@ def object_page(name: str) -> str:
     parts = [f"# {shown(name)}\n\n[All of the API](../api.md)\n"]
     if name in MORE:
         parts.append(f"{MORE[name][1]}\n")
-    module = thing.__module__ if name in MORE else f"biasgrid.{name}".rpartition(".")[0]
-    target = f"{module}::{thing.__name__}"
+    module, _, last = full_name(name).rpartition(".")
+    target = f"{module}::{last}"
     if not inspect.isclass(thing):
         return "\n".join([*parts, f"```{{eval-rst}}\n.. autofunction:: {target}\n```\n"])
     listed = members(thing)
     rows = [
-        (f"{{py:obj}}`{one} <{module}.{thing.__name__}.{one}>`", escaped(summary(getattr(thing, one))))
+        (f"{{py:obj}}`{one} <{full_name(name)}.{one}>`", escaped(summary(getattr(thing, one))))
         for one in listed
     ]
     if rows:
@@ -259,6 +259,12 @@ def object_page(name: str) -> str:
     if issubclass(thing, CalledEntry):
         option += "   :special-members: __call__\n"
     return "\n".join([*parts, f"```{{eval-rst}}\n.. autoclass:: {target}\n{option}```\n"])
+
+
+def full_name(name: str) -> str:
+    """Return the name that the site's index has of a public object."""
+    kind = public()[name]
+    return f"{kind.__module__}.{kind.__name__}" if name in MORE else f"biasgrid.{name}"
 
 
 def shown(name: str) -> str:

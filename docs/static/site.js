@@ -4,4 +4,5 @@ if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = f
 // Scroll the sidebar to the page that is open
 const sidebar = document.querySelector(".sidebar-scroll");
 const current = document.querySelector(".sidebar-tree .current-page");
-if (sidebar && current) sidebar.scrollTop = current.offsetTop - sidebar.clientHeight / 2;
+if (sidebar && current)
+  sidebar.scrollTop += current.getBoundingClientRect().top - sidebar.getBoundingClientRect().top - sidebar.clientHeight / 2;
