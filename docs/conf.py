@@ -96,6 +96,8 @@ nb_execution_mode = "off"
 # cells of them may be commands: !biasgrid
 suppress_warnings = ["misc.highlighting_failure"]
 highlight_language = "text"
+# quotes and ellipses, but two hyphens are the beginning of an option: --pin
+smartquotes_action = "qe"
 
 # docstrings have names in single backticks
 default_role = "literal"
