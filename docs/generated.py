@@ -18,7 +18,9 @@ import reference
 from biasgrid import debias, figures, metrics, tables
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMITS, FIGURES, DEFAULTS = (reference.FOLDER / name for name in ("limits.md", "figures.md", "defaults.md"))
+# a file of data -> the page that shows it
+WHOLE = {"docs/defaults.csv": "docs/reference/defaults.md"}
+LIMITS, FIGURES = ROOT / "docs/reference/limits.md", ROOT / "docs/reference/figures.md"
 IN_GIT = {reference.FOLDER / f"{name}.md" for name in reference.PAGES} | {LIMITS}
 
 
@@ -28,7 +30,7 @@ def texts() -> dict[Path, str]:
     whole = {
         LIMITS: pages.limits_page(),
         FIGURES: gallery.reference(),
-        DEFAULTS: pages.defaults_page(),
+        ROOT / WHOLE["docs/defaults.csv"]: pages.defaults_page(),
     }
     return reference.written() | whole | {path: page() for path, page in pages.pages().items()}
 
@@ -36,7 +38,7 @@ def texts() -> dict[Path, str]:
 @cache
 def linked() -> dict[str, str]:
     """What a link to code names -> the page that is made of it, and a heading there."""
-    found = {"docs/defaults.csv": _name(DEFAULTS)}
+    found = dict(WHOLE)
     for path in pages.pages():
         package = metrics if path.parent.name == "metrics" else debias
         found[plugin_notes.code_of(package, path.stem)] = _name(path)
