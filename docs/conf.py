@@ -192,7 +192,7 @@ def follow_import(app: Sphinx, module: str, name: str) -> str | None:
 
 
 def html_page_context(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Show in a page's sidebar the pages below its own branch only: all 200 of them make a build twice as long."""
+    """Show the pages of its own branch only in a page's sidebar: with all 200, a build takes 1.6 times as long."""
     if whole := context.get("toctree"):
         context["toctree"] = lambda **options: whole(**options | {"collapse": True})
 

@@ -37,8 +37,8 @@ FOLDER = Path(__file__).with_name("reference")
 
 TABLES = """# Tables
 
-Every table of a study. In the site (`make docs`), each name leads to the page of its columns; here it leads to the
-declaration of them, in `src/biasgrid/tables`.
+Every table of a study. In the site (`make docs`), each name leads to the page of its columns; on a code host, to the
+code that declares them.
 
 - A table is `results/<study>/<table>.csv`: UTF-8, fields separated by commas, the columns' names in the first line.
   `bg.open_study("results/<study>").frame("<table>")` reads it with these types.
@@ -57,7 +57,7 @@ the same.
 API = """# API
 
 Everything that `import biasgrid as bg` gives, with the first sentence of its docstring. In the site (`make docs`),
-each name leads to its page. `help(bg.load)` shows the same text.
+each name leads to its page; on a code host, to its code. `help(bg.load)` shows the text of the page.
 
 Each name is imported at its first use, so that `import biasgrid` alone is fast. Names that are not on this page are
 internal and may change.
