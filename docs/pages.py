@@ -631,7 +631,7 @@ def method_facts(method: Method) -> Iterator[str]:
 def words_of(method: Method) -> Iterator[str]:
     said = docstrings.parameters(method)
     rows = [(f"`{name}`", KINDS[kind].removeprefix("a "), said[name]) for name, kind in method.words.items()]
-    yield from table(("argument", "what it holds", "meaning"), rows)
+    yield from table(("argument", "value", "meaning"), rows)
 
 
 def method_options(method: Method) -> Iterator[str]:

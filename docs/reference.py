@@ -112,7 +112,7 @@ def tables_page() -> str:
     listed = [
         (f"[{name}](../../{plugin_notes.code_of(tables, name)})", table.meaning) for name, table in declared
     ]
-    parts = [TABLES, *configuration.table(("table", "what it says"), listed)]
+    parts = [TABLES, *configuration.table(("table", "content"), listed)]
     parts.append("## Tables that are no study's\n")
     for file, (command, meaning, columns) in OTHERS.items():
         parts.append(f"### {file}\n\n{wrap(f'{meaning} `{command}` makes `results/{file}`.', 120)}\n")
@@ -171,7 +171,7 @@ def command_line_page() -> str:
             (_option(action), "yes" if action.required else "", escaped(action.help))
             for action in options(command)
         ]
-        parts += configuration.table(("option", "required", "what it is"), rows)
+        parts += configuration.table(("option", "required", "meaning"), rows)
     return "\n".join(parts)
 
 
@@ -199,7 +199,7 @@ def api_page() -> str:
         parts.append(f"## {title}\n")
         if title in ABOUT:
             parts.append(f"{ABOUT[title]}\n")
-        parts += configuration.table(("name", "what it is"), [_row(name) for name in names])
+        parts += configuration.table(("name", "summary"), [_row(name) for name in names])
         if title == ERRORS:
             directives = "".join(f".. autoexception:: biasgrid::{name}\n" for name in names)
             parts.append(f"<!-- site\n```{{eval-rst}}\n{directives}```\n-->\n")
@@ -254,7 +254,7 @@ def object_page(name: str) -> str:
         for one in listed
     ]
     if rows:
-        parts += configuration.table(("member", "what it is"), rows)
+        parts += configuration.table(("member", "summary"), rows)
     option = f"   :members: {', '.join(listed)}\n" if listed else ""
     if issubclass(thing, CalledEntry):
         option += "   :special-members: __call__\n"
