@@ -194,7 +194,7 @@ report-test: .venv/installed-for-tests .node/installed ## a study's page in Chro
 	@browser() { command -v chromium && command -v chromedriver; } >/dev/null; \
 	browser || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -qy chromium chromium-driver; } || \
 	  { echo "report-test: install chromium and chromedriver (Debian: chromium, chromium-driver)" >&2; exit 1; }
-	$(BIN)/python -m pytest -m browser tests/report
+	$(BIN)/python -m pytest -m browser tests/report tests/docs/test_docs_site.py
 
 # tests/fuzz/test_fuzz.py
 FUZZ ?= 450

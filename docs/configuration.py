@@ -27,13 +27,13 @@ from validation.planted_bias.config import FactoryConfig
 
 HEAD = """# Configuration
 
-Every key of a config: what it holds, its default, its meaning. This page is generated from the models in
+Every key of a config: its value, its default, its meaning. This page is generated from the models in
 `src/biasgrid/study/config`, and in `validation` for experiments. [config/README.md](../../config/README.md) says
 how to write a study of your own.
 
 - A config is YAML, or JSON. Values have the type that is said here and are never converted: `"1"` is no number.
-- An unknown key is an error, which names the nearest one. So are a duplicate key, tags that are not of YAML's core,
-  dates, more than 100 levels of nesting, and aliases (`*name`) that stand for more than 1,000,000 values.
+- An unknown key is an error, which names the nearest one. So are a duplicate key, tags that are not of YAML's core
+  and dates. So are more than 100 levels of nesting, and aliases (`*name`) that stand for more than 1,000,000 values.
 - Keys are letters, digits, `_`, `.` and `-`, at most 100 of them: they become names of files.
 - Paths are relative to the folder that the command runs in. What comes with biasgrid, such as
   `config/queries/case_study.yaml`, is found although it is not there; a file of yours at that path goes first.
@@ -92,7 +92,7 @@ def keys(model: type[BaseModel]) -> Iterator[str]:
     rows = [
         (f"`{name}`", _kind(_whole(info)), _default(info), _meaning(info)) for name, info in _fields(model)
     ]
-    yield from table(("key", "what it holds", "default", "meaning"), rows)
+    yield from table(("key", "value", "default", "meaning"), rows)
 
 
 def _fields(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
@@ -108,7 +108,7 @@ def _sources(done: list[type[BaseModel]]) -> Iterator[str]:
             (f"`{key}`", entry.allowed, "required" if entry.required else "optional", entry.meaning)
             for key, entry in source.keys.items()
         ]
-        yield from table(("key", "what it holds", "default", "meaning"), rows)
+        yield from table(("key", "value", "default", "meaning"), rows)
     for made_here in models.MADE_HERE.values():
         yield from _sections(made_here, done, "###")
 
@@ -124,11 +124,11 @@ def _evaluations(done: list[type[BaseModel]]) -> Iterator[str]:
     rows = [
         (f"`{name}`", _kind(_whole(i)), _default(i), _meaning(i)) for name, i in fields if name not in own
     ]
-    yield from table(("key", "what it holds", "default", "meaning"), rows)
+    yield from table(("key", "value", "default", "meaning"), rows)
     yield "And a key for each evaluation:\n"
     with_key = [entry for entry in evaluation.evaluations() if entry.spec is not None]
     yield from table(
-        ("key", "what it holds", "meaning"), [(f"`{e.name}`", _kind(e.spec), e.meaning) for e in with_key]
+        ("key", "value", "meaning"), [(f"`{e.name}`", _kind(e.spec), e.meaning) for e in with_key]
     )
     for entry in with_key:
         for inner in _models(entry.spec):

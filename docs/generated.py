@@ -1,7 +1,8 @@
-"""The pages that are made of code, which git ignores: docs/reference, and one of each metric and debias method.
+"""The pages that are made of code: docs/reference, and one of each metric, debias method and public object.
 
-`make reference` writes them, and so does the site (conf.py). A page in git links to the code that such a page is made
-of, which is all that a code host has; in the site, the link leads to the page.
+`make reference` writes them, and so does the site (conf.py). The lists among them are in git (`IN_GIT`), so that a
+code host has them. Git ignores all others. A page in git links to the code that an ignored page is made of; in the
+site, the link leads to the page.
 """
 
 from __future__ import annotations
@@ -17,27 +18,22 @@ import reference
 from biasgrid import debias, figures, metrics, tables
 
 ROOT = Path(__file__).resolve().parents[1]
-# one page of the whole folder or file
+# a file of data -> the page that shows it
 WHOLE = {
     "docs/defaults.csv": "docs/reference/defaults.md",
     "docs/wefe-defects.csv": "docs/reference/wefe-names.md",
     "docs/wefe-names.csv": "docs/reference/wefe-names.md",
-    "src/biasgrid/__init__.py": "docs/reference/api.md",
-    "src/biasgrid/cli": "docs/reference/command-line.md",
-    "src/biasgrid/figures": "docs/reference/figures.md",
-    "src/biasgrid/study/config": "docs/reference/configuration.md",
-    "src/biasgrid/metrics": "docs/reference/limits.md",
-    "src/biasgrid/tables": "docs/reference/tables.md",
-    "validation/calibration/frequency_table.py": "docs/reference/tables.md",
 }
+LIMITS, FIGURES = ROOT / "docs/reference/limits.md", ROOT / "docs/reference/figures.md"
+IN_GIT = {reference.FOLDER / f"{name}.md" for name in reference.PAGES} | {LIMITS}
 
 
 @cache
 def texts() -> dict[Path, str]:
     """The files, and what is in them."""
     whole = {
-        ROOT / WHOLE["src/biasgrid/metrics"]: pages.limits_page(),
-        ROOT / WHOLE["src/biasgrid/figures"]: gallery.reference(),
+        LIMITS: pages.limits_page(),
+        FIGURES: gallery.reference(),
         ROOT / WHOLE["docs/defaults.csv"]: pages.defaults_page(),
         ROOT / WHOLE["docs/wefe-names.csv"]: pages.wefe_page(),
     }
@@ -50,20 +46,24 @@ def linked() -> dict[str, str]:
     found = dict(WHOLE)
     for path in pages.pages():
         package = metrics if path.parent.name == "metrics" else debias
-        found[plugin_notes.code_of(package, path.stem)] = path.relative_to(ROOT).as_posix()
+        found[plugin_notes.code_of(package, path.stem)] = _name(path)
+    for path, name in reference.object_pages().items():
+        found[reference.code_of(name)] = _name(path)
     for name, figure in figures.REGISTRY.items():
-        to = f"{WHOLE['src/biasgrid/figures']}#{gallery.anchor(gallery.heading(figure))}"
+        to = f"{_name(FIGURES)}#{gallery.anchor(gallery.heading(figure))}"
         found[plugin_notes.code_of(figures, name)] = to
     for name in tables.REGISTRY:
-        page = f"docs/reference/tables/{name}.md"
-        found |= {plugin_notes.code_of(tables, name): page, f"src/biasgrid/tables#{name}": page}
+        found[plugin_notes.code_of(tables, name)] = _name(reference.FOLDER / "tables" / f"{name}.md")
     return found
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
 
 
 def page_of(code: str) -> str | None:
     """The page, and the heading there, that a link to code leads to in the site; None where there is none."""
-    path, _, heading = code.partition("#")
-    return linked().get(code) or (f"{WHOLE[path]}#{heading}" if path in WHOLE else None)
+    return linked().get(code)
 
 
 def write() -> None:

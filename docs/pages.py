@@ -13,6 +13,7 @@ import io
 import json
 import re
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 import plugin_notes  # it loads the plugins, from which names are imported below
+import reference
 import yaml
 from biasgrid_plugin_properties import NO, ORDERED, Setting, Verdict, by_row, examine_metric
 from biasgrid_plugin_properties.figures import blind_spots, plain
@@ -93,6 +95,7 @@ What changes first, and why numbers differ: [from WEFE to biasgrid](../migration
 """
 WEFE_NAMES, WEFE_DEFECTS = DOCS / "wefe-names.csv", DOCS / "wefe-defects.csv"
 DEFAULTS = DOCS / "defaults.csv"
+CODE = re.compile(r"```text\n.*?\n```", re.DOTALL)
 DEFAULTS_HEAD = ("option", "our default", "its paper", "WEFE 1.0.1", "to get WEFE's numbers, or a peer's")
 COLOURS = 48
 NUMBERS = (
@@ -132,7 +135,8 @@ def metric_page(name: str) -> str:
             linked(prose(summary), name),
             *of_plugin(metrics, name),
             "\n".join(facts(metric)),
-            f"## Formula\n\n{linked(prose(formula or parts['']), name)}",
+            in_python("metrics", metric),
+            f"## Formula\n\n{linked(typeset(metric, prose(formula or parts[''])), name)}",
             f"## Range, neutral value, and what the sign means\n\n{linked(prose(returned(parts)), name)}",
             "## What its p-values test\n\n" + "\n".join(tests(metric)),
             f"## What it cannot see\n\n{linked(notes['What it cannot see'], name)}\n\n" + seen(metric),
@@ -140,7 +144,10 @@ def metric_page(name: str) -> str:
             + beside(name),
             "## Options\n\n" + "\n\n".join(options(metric)),
             f"## Example\n\n```pycon\n{parts['Examples']}\n```\n\n"
-            + filled("All metrics share [further arguments](../metrics.md#in-python)."),
+            + filled(
+                "All metrics share [further arguments](../metrics.md#in-python); [all of "
+                "them](../reference/classes/Metric.md)."
+            ),
             "## Reference\n\n" + filled(f"{metric.reference}.") + "\n",
         ]
     )
@@ -160,15 +167,14 @@ def limits_page() -> str:
     rows = []
     for name in _own(metrics):
         metric = metrics.REGISTRY[name]
+        code = f"../../{plugin_notes.code_of(metrics, name)}"
         notes = documented(metric, ("Notes",), "What it cannot see")[1]
         tests_of_words = [
             *(["permutation"] if not metric.no_test and metric.test_of == "words" else []),
             *(["random groups"] if metric.needs in ("vectors", "contextual_vectors") else []),
         ]
         cannot_see = prose(notes["What it cannot see"])
-        rows.append(
-            (f"[{metric.label}](../metrics/{name}.md)", " and ".join(tests_of_words) or "none", cannot_see)
-        )
+        rows.append((f"[{metric.label}]({code})", " and ".join(tests_of_words) or "none", cannot_see))
     head = ("metric", "tests that count as evidence", "what it cannot see")
     return f"{LIMITS}{GENERATED}{sets}\n\n{KNOWN_LIMITS}" + "\n".join(table(head, rows)) + "\n"
 
@@ -193,6 +199,12 @@ def of_plugin(package: Any, name: str) -> Iterator[str]:
             f"It is in the plugin `{plugin}`, which comes with biasgrid: a config that uses it says `plugins: "
             f"[{plugin}]`, the command line `--plugins {plugin}`, and Python `load_plugins`, as in the example."
         )
+
+
+def in_python(module: str, entry: Metric | Method) -> str:
+    """Return the entry of a metric or method in the site's index: how it is called, and a link to its code."""
+    call = f".. py:function:: {entry.name}{reference.signature(entry)}\n   :module: biasgrid.{module}\n"
+    return f"<!-- site\n```{{eval-rst}}\n{call}```\n-->"
 
 
 def facts(metric: Metric) -> Iterator[str]:
@@ -608,7 +620,8 @@ def debias_page(name: str) -> str:
             linked(prose(summary), name),
             *of_plugin(debias, name),
             "\n".join(method_facts(method)),
-            f"## Formula\n\n{linked(prose(formula), name)}",
+            in_python("debias", method),
+            f"## Formula\n\n{linked(typeset(method, prose(formula)), name)}",
             "## Words\n\n" + "\n".join(words_of(method)),
             f"## What it leaves\n\n{linked(notes['What it leaves'], name)}\n\n" + measured(name),
             f"## Defaults, beside the paper and WEFE 1.0.1\n\n{linked(notes['Defaults'], name)}",
@@ -637,7 +650,7 @@ def method_facts(method: Method) -> Iterator[str]:
 def words_of(method: Method) -> Iterator[str]:
     said = docstrings.parameters(method)
     rows = [(f"`{name}`", KINDS[kind].removeprefix("a "), said[name]) for name, kind in method.words.items()]
-    yield from table(("argument", "what it holds", "meaning"), rows)
+    yield from table(("argument", "value", "meaning"), rows)
 
 
 def method_options(method: Method) -> Iterator[str]:
@@ -776,7 +789,7 @@ def row_of_metric(name: str) -> tuple[str, ...]:
     template = "({}, {})".format(*metric.template)
     test = "none" if metric.no_test else PERMUTED[metric.exchanged].removeprefix("the ")
     plugin = plugin_notes.plugin_note(metrics, name)
-    label = f"[`{name}`](../metrics/{name}.md)" + (" (plugin)" if plugin else "")
+    label = f"[`{name}`](../../{plugin_notes.code_of(metrics, name)})" + (" (plugin)" if plugin else "")
     return (label, summary, template, range_of(metric), f"{metric.neutral:g}", test)
 
 
@@ -822,7 +835,19 @@ def prose(text: str) -> str:
             parts.append(f"```text\n{textwrap.dedent(paragraph)}\n```")
         else:
             parts.append(re.sub(r"::$", ":", paragraph))
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part != ":")
+
+
+def typeset(entry: Metric | Method, text: str) -> str:
+    """Put the formula of formulas.toml, if there is one, in place of the first block of code."""
+    formula = formulas()[entry.PACKAGE.rpartition(".")[2]].get(entry.name)
+    return CODE.sub(lambda _: f"$$\n{formula}$$", text, count=1) if formula else text
+
+
+@cache
+def formulas() -> dict[str, dict[str, str]]:
+    """Return the formulas of metrics and of debias methods in LaTeX, by name."""
+    return tomllib.loads((DOCS / "formulas.toml").read_text(encoding="utf-8"))
 
 
 def filled(text: str) -> str:
@@ -838,7 +863,9 @@ def linked(text: str, own: str) -> str:
         return f"[`{name}`]({name}.md)" if name in pages and name != own else match[0]
 
     paragraphs = text.split("\n\n")
-    return "\n\n".join(p if p.startswith("```") else filled(re.sub(r"`(\w+)`", link, p)) for p in paragraphs)
+    return "\n\n".join(
+        p if p.startswith(("```", "$$")) else filled(re.sub(r"`(\w+)`", link, p)) for p in paragraphs
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

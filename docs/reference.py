@@ -1,18 +1,18 @@
 """docs/reference/*.md from what the code declares; generated.py writes them.
 
 Configuration: from the models of configs (configuration.py). Tables: from their columns. Command line: from its
-parser. API: the summaries of docstrings; the site shows these whole.
+parser. API: a list with the summaries of docstrings, and a page per object, on which the site shows the docstring.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ from biasgrid_plugin_properties.files import COLUMNS as PROPERTIES
 
 import biasgrid
 from biasgrid import cli, debias, metrics, tables, word_bias
-from biasgrid.core.docstrings import parameters, sections, wrap
+from biasgrid.core.called_entry import CalledEntry
+from biasgrid.core.docstrings import sections, wrap
 from biasgrid.measure.significance import parts as parts_of_inference
 from biasgrid.models.model import Model
 
@@ -36,7 +37,8 @@ FOLDER = Path(__file__).with_name("reference")
 
 TABLES = """# Tables
 
-Every table of a study; each has a page with its columns, generated from the declarations in `src/biasgrid/tables`.
+Every table of a study. In the site (`make docs`), each name leads to the page of its columns; on a code host, to the
+code that declares them.
 
 - A table is `results/<study>/<table>.csv`: UTF-8, fields separated by commas, the columns' names in the first line.
   `bg.open_study("results/<study>").frame("<table>")` reads it with these types.
@@ -54,21 +56,37 @@ the same.
 """
 API = """# API
 
-Everything that `import biasgrid as bg` gives. This page is generated from the docstrings: here are their first
-sentences. The site (`make docs`) shows them whole, and so does `help(bg.load)`.
+Everything that `import biasgrid as bg` gives, with the first sentence of its docstring. In the site (`make docs`),
+each name leads to its page; on a code host, to its code. `help(bg.load)` shows the text of the page.
 
-Each is imported when it is first asked for, so that `import biasgrid` alone is fast. What is not on this page is the
-package's own, and may change.
+Each name is imported at its first use, so that `import biasgrid` alone is fast. Names that are not on this page are
+internal and may change.
+
+Contents: [functions](#functions), [classes](#classes), [errors and warnings](#errors-and-warnings),
+[metrics](#metrics), [debias methods](#debias-methods), [single words](#single-words),
+[options of inference](#options-of-inference).
 """
 OPTIONS = """## Options of inference
 
 `permutation`, `random_groups`, `bootstrap` and `sensitivity` of metrics and of `bg.measure_grid` are `True`, or a
 mapping of these options. [p-values](../p-values.md) says what each part computes.
 """
-# what the door's functions return -> which one does
-RETURNED = {"Model": (Model, "`bg.load`"), "Transform": (debias.Transform, "a debias method")}
-
-
+ERRORS = "Errors and warnings"
+# what stands above the table of a group
+ABOUT = {
+    "Metrics": "Each is a `bg.metrics.Metric`, called with a query and a model. [Metrics](../metrics.md) helps to\n"
+    "choose; [limits](limits.md) lists their templates, ranges, tests and limits.",
+    "Debias methods": "Each is a `bg.debias.Method`, called with a model and words. [Debias methods](../debias.md)\n"
+    "helps to choose.",
+    "Single words": "Functions of `bg.word_bias`, and what they return: [words](../words.md).",
+}
+# public classes that are not names of `biasgrid` itself, and where readers meet them
+MORE = {
+    "Model": (Model, "`bg.load` returns it."),
+    "Transform": (debias.Transform, "A debias method returns it."),
+    "metrics.Metric": (metrics.Metric, "Every metric is one."),
+    "debias.Method": (debias.Method, "Every debias method is one."),
+}
 # tables of what is no study: file -> what makes it, what a row is, its columns
 OTHERS = {
     **{
@@ -91,8 +109,10 @@ OTHERS = {
 def tables_page() -> str:
     """The list of tables; each has a page of its own."""
     declared = sorted(tables.REGISTRY.items())
-    listed = [(f"[{name}](tables/{name}.md)", table.meaning) for name, table in declared]
-    parts = [TABLES, *configuration.table(("table", "what it says"), listed)]
+    listed = [
+        (f"[{name}](../../{plugin_notes.code_of(tables, name)})", table.meaning) for name, table in declared
+    ]
+    parts = [TABLES, *configuration.table(("table", "content"), listed)]
     parts.append("## Tables that are no study's\n")
     for file, (command, meaning, columns) in OTHERS.items():
         parts.append(f"### {file}\n\n{wrap(f'{meaning} `{command}` makes `results/{file}`.', 120)}\n")
@@ -151,7 +171,7 @@ def command_line_page() -> str:
             (_option(action), "yes" if action.required else "", escaped(action.help))
             for action in options(command)
         ]
-        parts += configuration.table(("option", "required", "what it is"), rows)
+        parts += configuration.table(("option", "required", "meaning"), rows)
     return "\n".join(parts)
 
 
@@ -173,56 +193,100 @@ def _option(action: argparse.Action) -> str:
 
 
 def api_page() -> str:
-    """The public names, each with the first sentence of its docstring."""
-    kinds: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors and warnings": []}
-    for name in biasgrid.__all__:
-        thing = getattr(biasgrid, name)
-        if inspect.isfunction(thing):
-            kinds["Functions"].append(name)
-        elif inspect.isclass(thing):
-            kinds["Errors and warnings" if issubclass(thing, Exception) else "Classes"].append(name)
+    """Return the list of public objects by group, each with the first sentence of its docstring."""
     parts = [API]
-    for title, names in kinds.items():
+    for title, names in groups().items():
         parts.append(f"## {title}\n")
-        parts += _summaries(names, "bg.")
-        parts.append(_in_site([f"biasgrid::{name}" for name in names]))
-    parts.append("## What functions return\n")
-    for name, (kind, which) in RETURNED.items():
-        parts.append(f"### {name}\n\nWhat {which} returns.\n")
-        parts += _summaries([name])
-        parts.append(_in_site([f"{kind.__module__}::{name}"]))
+        if title in ABOUT:
+            parts.append(f"{ABOUT[title]}\n")
+        parts += configuration.table(("name", "summary"), [_row(name) for name in names])
+        if title == ERRORS:
+            directives = "".join(f".. autoexception:: biasgrid::{name}\n" for name in names)
+            parts.append(f"<!-- site\n```{{eval-rst}}\n{directives}```\n-->\n")
     parts.append(OPTIONS)
     for name, options in parts_of_inference().items():
         parts.append(f"### {name}\n\n{options.__doc__}\n")
         parts += configuration.keys(options)
-    for title, package, kind, what in (
-        ("Metrics", metrics, metrics.Metric, "called with a query and a model"),
-        ("Debias methods", debias, debias.Method, "called with a model and words"),
-    ):
-        module = package.__name__.partition(".")[2]
-        names = [name for name in package.REGISTRY if package.REGISTRY.module(name).startswith("biasgrid.")]
-        each = (
-            f"Each is a `bg.{module}.{kind.__name__}`, {what}. [{module}.md](../{module}.md) helps to choose."
-        )
-        parts.append(f"## {title}\n\n{each}\nAll have these arguments, and options of their own:\n")
-        arguments = parameters(kind.__call__).items()
-        rows = [(f"`{name}`", escaped(" ".join(text.split()))) for name, text in arguments]
-        parts += configuration.table(("argument", "meaning"), rows)
-        parts += _summaries([f"{module}.{name}" for name in names], "bg.")
-        parts.append(_in_site([f"biasgrid.{module}::{name}" for name in names]))
-    names = word_bias.__all__
-    parts.append(
-        "## Single words\n\nFunctions of `bg.word_bias`, and what they return: [words](../words.md).\n"
-    )
-    parts += _summaries([f"word_bias.{name}" for name in names], "bg.")
-    parts.append(_in_site([f"biasgrid.word_bias::{name}" for name in names]))
     return "\n".join(parts)
 
 
+@cache
+def groups() -> dict[str, list[str]]:
+    """Return the public objects' names by group, as in `public`, without members of classes."""
+    found: dict[str, list[str]] = {"Functions": [], "Classes": [], ERRORS: []}
+    for name in biasgrid.__all__:
+        thing = getattr(biasgrid, name)
+        if inspect.isfunction(thing):
+            found["Functions"].append(name)
+        elif inspect.isclass(thing):
+            found[ERRORS if issubclass(thing, Exception) else "Classes"].append(name)
+    found["Classes"] += MORE
+    for title, package in (("Metrics", metrics), ("Debias methods", debias)):
+        module = package.__name__.rpartition(".")[2]
+        found[title] = [f"{module}.{name}" for name in package.REGISTRY if package.REGISTRY.is_shipped(name)]
+    found["Single words"] = [f"word_bias.{name}" for name in word_bias.__all__]
+    return found
+
+
+def object_pages() -> dict[Path, str]:
+    """Return the file of each object with a page in this folder, and the object's name."""
+    kept = {"Functions": "functions", "Classes": "classes", "Single words": "word_bias"}
+    return {
+        FOLDER / folder / f"{name.rpartition('.')[2]}.md": name
+        for title, folder in kept.items()
+        for name in groups()[title]
+    }
+
+
+def object_page(name: str) -> str:
+    """Return the page of an object, which has its docstring in the site."""
+    thing = public()[name]
+    parts = [f"# {shown(name)}\n\n[All of the API](../api.md)\n"]
+    if name in MORE:
+        parts.append(f"{MORE[name][1]}\n")
+    module, _, last = full_name(name).rpartition(".")
+    target = f"{module}::{last}"
+    if not inspect.isclass(thing):
+        return "\n".join([*parts, f"```{{eval-rst}}\n.. autofunction:: {target}\n```\n"])
+    listed = members(thing)
+    rows = [
+        (f"{{py:obj}}`{one} <{full_name(name)}.{one}>`", escaped(summary(getattr(thing, one))))
+        for one in listed
+    ]
+    if rows:
+        parts += configuration.table(("member", "summary"), rows)
+    option = f"   :members: {', '.join(listed)}\n" if listed else ""
+    if issubclass(thing, CalledEntry):
+        option += "   :special-members: __call__\n"
+    return "\n".join([*parts, f"```{{eval-rst}}\n.. autoclass:: {target}\n{option}```\n"])
+
+
+def full_name(name: str) -> str:
+    """Return the name that the site's index has of a public object."""
+    kind = public()[name]
+    return f"{kind.__module__}.{kind.__name__}" if name in MORE else f"biasgrid.{name}"
+
+
+def shown(name: str) -> str:
+    """Return a public name as users write it; a class that functions return is not written."""
+    return name if name in ("Model", "Transform") else f"bg.{name}"
+
+
+def code_of(name: str) -> str:
+    """Return the code of a public object as links name it: the file, and the object if the file has another name."""
+    thing, (kind, _, last) = public()[name], name.rpartition(".")
+    package = {"metrics": metrics, "debias": debias}.get(kind)
+    if package and last in package.REGISTRY:
+        return plugin_notes.code_of(package, last)
+    file = Path(str(sys.modules[thing.__module__].__file__)).relative_to(plugin_notes.ROOT).as_posix()
+    return file if Path(file).stem == last else f"{file}#{last}"
+
+
+@cache
 def public() -> dict[str, Any]:
     """Every public name, such as "load", "Query.subqueries" or "metrics.weat", and what it stands for."""
     named = {name: getattr(biasgrid, name) for name in biasgrid.__all__}
-    named |= {name: kind for name, (kind, _) in RETURNED.items()}
+    named |= {name: kind for name, (kind, _) in MORE.items()}
     for name, thing in list(named.items()):
         if inspect.isclass(thing):
             named |= {f"{name}.{member}": getattr(thing, member) for member in members(thing)}
@@ -243,6 +307,8 @@ def members(kind: type) -> list[str]:
     own = {name for base in kind.__mro__ if base.__module__.startswith("biasgrid.") for name in vars(base)}
     if kind is biasgrid.EmbeddingStore:  # the rest is of a model, or for other modules
         own = {"open"}
+    elif issubclass(kind, CalledEntry):  # its methods are for other modules
+        own = {name for name in own if isinstance(inspect.getattr_static(kind, name), property)}
     return sorted(
         name
         for name in own
@@ -258,40 +324,24 @@ def summary(thing: Any) -> str:
     return paragraph.partition(". ")[0].removesuffix(".") + "."
 
 
-def _summaries(names: list[str], prefix: str = "") -> Iterator[str]:
-    named = public()
-    rows = []
-    for name in names:
-        rows.append((f"`{prefix}{name}`", escaped(summary(named[name]))))
-        rows += [
-            (f"`{one}`", escaped(summary(thing)))
-            for one, thing in named.items()
-            if one.startswith(f"{name}.")
-        ]
-    yield from configuration.table(("name", "what it is"), rows)
+def _row(name: str) -> tuple[str, str]:
+    """Return an object's row in the list of the API."""
+    said = escaped(summary(public()[name]))
+    link = f"`{shown(name)}`" if name in groups()[ERRORS] else f"[`{shown(name)}`](../../{code_of(name)})"
+    return link, f"{said} {MORE[name][1]}" if name in MORE else said
 
 
-def _in_site(names: list[str]) -> str:
-    """Whole docstrings, in the site."""
-    directives = []
-    for name in names:
-        module, _, last = name.partition("::")
-        thing = getattr(importlib.import_module(module), last)
-        kind = "class" if inspect.isclass(thing) else "function"
-        if kind == "class" and issubclass(thing, Exception):
-            kind = "exception"
-        shown = members(thing) if kind == "class" else []
-        call = _call_of(thing) if isinstance(thing, metrics.Metric) else ""
-        directives.append(
-            f".. auto{kind}:: {name}{call}\n" + (f"   :members: {', '.join(shown)}\n" if shown else "")
-        )
-    return "<!-- site\n```{eval-rst}\n" + "".join(directives) + "```\n-->\n"
-
-
-def _call_of(metric: metrics.Metric) -> str:
-    """How a metric is called, with its own parameters: their defaults are not those of `Metric.__call__`."""
-    own = "".join(f", {name}={default!r}" for name, default in metric.parameters.items())
-    return f"(query, model, *{own}, **options)" if own else "(query, model, **options)"
+def signature(entry: metrics.Metric | debias.Method[Any]) -> str:
+    """Return how a metric or debias method is called, without types; what all metrics share is `**options`."""
+    if isinstance(entry, metrics.Metric):
+        own = "".join(f", {name}={default!r}" for name, default in entry.parameters.items())
+        return f"(query, model{', *' if own else ''}{own}, **options) -> biasgrid.Result"
+    call = inspect.signature(entry)
+    named = [one.replace(annotation=one.empty) for one in call.parameters.values()]
+    kind = debias.Transform
+    return (
+        f"{call.replace(parameters=named, return_annotation=call.empty)} -> {kind.__module__}.{kind.__name__}"
+    )
 
 
 def escaped(text: str) -> str:
@@ -315,4 +365,5 @@ PAGES: dict[str, Callable[[], str]] = {
 def written() -> dict[Path, str]:
     """The files, and what is in them."""
     of_tables = {FOLDER / "tables" / f"{name}.md": table_page(name) for name in tables.REGISTRY}
-    return {FOLDER / f"{name}.md": page() for name, page in PAGES.items()} | of_tables
+    of_objects = {path: object_page(name) for path, name in object_pages().items()}
+    return {FOLDER / f"{name}.md": page() for name, page in PAGES.items()} | of_tables | of_objects

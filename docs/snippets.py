@@ -29,7 +29,9 @@ PAGES = (
     "plugins/*/*.md",
     "validation/**/*.md",
 )
-GENERATED = tuple(ROOT / "docs" / folder for folder in ("metrics", "debias", "reference/tables"))
+GENERATED = tuple(ROOT.glob("docs/reference/*/")) + tuple(
+    ROOT / "docs" / folder for folder in ("metrics", "debias")
+)
 
 
 @dataclass(frozen=True)

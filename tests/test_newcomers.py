@@ -30,7 +30,8 @@ COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
 # study: by Snakemake, it takes half a minute
 MADE = f"""
 NAMES = {NAMES}
-import os, pages, pictures
+import os, generated, pages, pictures
+generated.write()
 for path, text in pages.overviews().items():
     path.write_text(text, encoding="utf-8")
 for path, draw in pages.pictures().items():

@@ -11,7 +11,7 @@ from conftest import ROOT
 from snippets import pages, tokens
 
 PAGES = pages()
-MADE = {path.relative_to(ROOT).as_posix() for path in generated.texts()}
+MADE = {path.relative_to(ROOT).as_posix() for path in generated.texts().keys() - generated.IN_GIT}
 ANCHOR = re.compile(r"""<a (?:id|name)=["']([^"']+)""")
 
 
@@ -48,6 +48,8 @@ def broken(page, target):
         return "git does not have it: link to the code that it is made of"
     if not name or not (file.exists() or name in MADE):
         return "no such file"
+    if file.is_dir():
+        return "a folder: link to a page"
     if to := generated.page_of(f"{name}#{anchor}" if anchor else name):
         name, _, anchor = to.partition("#")
     if anchor and (name not in PAGES or anchor not in anchors(name)):
@@ -71,14 +73,17 @@ def test_a_broken_link_is_found():
     page, code = "docs/index.md", "../src/biasgrid"
     wrong = {
         "none.md": "no such file",
+        "../src/biasgrid/tables": "a folder: link to a page",
+        "how-to": "a folder: link to a page",
         "../../x": "no such file",
         "install.md#none": "no such heading",
         f"{code}/metrics/weat.py#none": "no such heading",
-        f"{code}/study/config#none": "no such heading",
+        "reference/configuration.md#none": "no such heading",
         "metrics/weat.md": "git does not have it: link to the code that it is made of",
     }
     assert {target: broken(page, target) for target in wrong} == wrong
-    good = ["install.md#extras", f"{code}/metrics/weat.py#weat_es", f"{code}/study/config#a-study"]
+    good = ["install.md#extras", f"{code}/metrics/weat.py#weat_es", f"{code}/models/load.py"]
+    good += ["reference/configuration.md#a-study"]
     assert not any(broken(page, target) for target in good)
     of_a_metric = next(page for page in MADE if "/metrics/" in page)
     assert broken(of_a_metric, "weat.md#formula") is None

@@ -4,10 +4,14 @@ import inspect
 import re
 
 import finished_study
+import generated
+import plugin_notes
 import pytest
 import reference
 from configuration import models_in
+from conftest import ROOT
 
+import biasgrid
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.core import docstrings
 from biasgrid.measure.significance import REGISTRY
@@ -26,7 +30,7 @@ def rows(page, heading):
 def test_the_pages_of_tables_have_each_column_as_it_is_declared():
     page = reference.tables_page()
     for name, table in tables.REGISTRY.items():
-        assert f"[{name}](tables/{name}.md)" in page
+        assert f"[{name}](../../{plugin_notes.code_of(tables, name)})" in page
         declared = [(f"`{c.name}`", c.dtype, c.unit) for c in (*table.columns, *table.ends)]
         assert [(row[0], *row[2:4]) for row in rows(reference.table_page(name), f"{name}.csv")] == declared, (
             name
@@ -96,23 +100,47 @@ def test_the_page_of_configurations_has_each_key_with_its_type_and_default():
     assert threshold[1:3] == ("number from 0 to 1", "optional")
 
 
-def test_the_page_of_the_api_has_each_public_name():
+def test_the_page_of_the_api_has_each_public_name_which_leads_to_its_page():
     page = reference.api_page()
-    named = set(re.findall(r"^\| `(?:bg\.)?([\w.]+)` \|", page, re.MULTILINE))
-    shipped = {
-        name
-        for name in reference.public()
-        if name.partition(".")[0] not in ("metrics", "debias") or not plugin_of(name)
-    }
-    assert named >= shipped - {"__version__", "metrics", "debias", "word_bias"}
-    shown = set(re.findall(r"^\.\. auto\w+:: biasgrid[\w.]*::(\w+)(?:\(.*\))?$", page, re.MULTILINE))
-    assert {"load", "Query", "InputError", "Transform", "weat_es", "hard"} <= shown
-    assert "| `bg.measure_grid` | Measure every metric on every query on every model. |" in page
+    links = dict(re.findall(r"^\| \[`(?:bg\.)?([\w.]+)`\]\(\.\./\.\./(\S+)\) \|", page, re.MULTILINE))
+    errors = set(re.findall(r"^\| `bg\.(\w+)` \|", page, re.MULTILINE))
+    listed = {name for names in reference.groups().values() for name in names}
+    assert links.keys() | errors == listed
+    assert {f"metrics.{name}" for name in metrics.REGISTRY if metrics.REGISTRY.is_shipped(name)} <= listed
+    assert set(biasgrid.__all__) - listed == {"__version__", "metrics", "debias", "word_bias"}
+    files = generated.texts().keys() | generated.IN_GIT
+    pages = {name: generated.page_of(code) for name, code in links.items()}
+    assert not [name for name, file in pages.items() if not file or ROOT / file not in files]
+    assert len(set(pages.values())) == len(pages)
+    assert pages["load"].endswith("/functions/load.md")
+    assert pages["metrics.weat_es"].endswith("/metrics/weat_es.md")
+    assert re.search(
+        r"/measure_grid\.py\S*\) \| Measure every metric on every query on every model\. \|", page
+    )
 
 
-def plugin_of(name):
-    kind, _, entry = name.partition(".")
-    return bool(entry) and {"metrics": metrics, "debias": debias}[kind].REGISTRY.plugin_of(entry)
+def test_the_page_of_a_class_has_each_member():
+    public = reference.public()
+    for file, name in reference.object_pages().items():
+        text = generated.texts()[file]
+        members = [one.rpartition(".")[2] for one in public if one.startswith(f"{name}.")]
+        if inspect.isclass(public[name]):
+            assert re.findall(r"^\| \{py:obj\}`(\w+) <", text, re.MULTILINE) == members, name
+        assert f"::{public[name].__name__}\n" in text
+
+
+def test_no_two_pages_have_one_name_where_case_does_not_count():
+    files = [str(path).lower() for path in generated.texts()]
+    assert len(set(files)) == len(files)
+
+
+def test_the_pages_in_git_are_those_that_the_code_makes():
+    stale = [path.name for path in generated.IN_GIT if not same_text(path)]
+    assert not stale, f"make reference: {stale}"
+
+
+def same_text(path):
+    return path.is_file() and path.read_text(encoding="utf-8") == generated.texts()[path]
 
 
 def test_every_column_has_its_sentence_and_every_number_its_range():

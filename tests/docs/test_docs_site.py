@@ -16,6 +16,9 @@ from test_project import EXTRAS, needed, normal, pinned
 
 from biasgrid import figures
 
+sys.path.append(str(ROOT / "tests" / "report"))
+from browser import Browser
+
 pytestmark = pytest.mark.skipif(not find_spec("sphinx"), reason="needs requirements-docs.lock: make docs")
 
 
@@ -34,9 +37,8 @@ BUILD = """
 import pathlib, sys
 import furo
 from sphinx.cmd.build import main
-# the list of all pages that stands beside each takes half of the time: it is made for one page
-listed = furo._compute_navigation_tree
-furo._compute_navigation_tree = lambda page: listed(page) if page["pagename"] == "docs/glossary" else ""
+# no test reads the sidebar, which takes a third of the time
+furo._compute_navigation_tree = lambda page: ""
 source, folder, gone = sys.argv[1:]
 arguments = ["-W", "--keep-going", "-q", "-c", "docs", "-d", folder + "/doctrees", source, folder + "/html"]
 code = main(arguments)
@@ -94,7 +96,7 @@ def test_the_site_is_searchable_from_disk(site):
 @pytest.mark.slow
 def test_what_is_of_the_site_alone_is_shown_there(site):
     reference = (site / "docs/reference/api.html").read_text(encoding="utf-8")
-    assert 'id="biasgrid.load"' in reference
+    assert 'id="biasgrid.InputError"' in reference
     assert "<!-- site" not in reference
     assert 'url=docs/index.html"' in (site / "index.html").read_text(encoding="utf-8")
 
@@ -107,10 +109,63 @@ def test_links_to_code_lead_to_the_pages_that_are_made_of_it(site):
         "docs/models.html": ["reference/tables/query_agreement.html"],
         "docs/gallery.html": ["reference/figures.html#scores-of-every-query"],
         "docs/reference/files.html": ["configuration.html#words"],
+        "docs/reference/api.html": ["functions/load.html", "classes/Grid.html", "../metrics/weat.html"],
     }
     for page, links in said.items():
         text = (site / page).read_text(encoding="utf-8")
         assert not [link for link in links if f'href="{link}"' not in text], page
+
+
+@pytest.mark.slow
+def test_a_public_object_has_a_page_with_its_call_its_docstring_and_its_code(site):
+    said = {
+        "docs/reference/functions/load.html": ["load", "models/load.html#load", "sha256"],
+        "docs/reference/classes/Grid.html": [
+            "Grid.least_biased",
+            "views/grid.html#Grid.least_biased",
+            "booktabs",
+        ],
+        "docs/reference/word_bias/project.html": ["word_bias.project", "word_bias/", "Parameters"],
+        "docs/metrics/same_skew.html": [
+            "metrics.same_skew",
+            "metrics/same_moments.html#same_skew",
+            "What it cannot see",
+        ],
+        "docs/debias/hard.html": ["debias.hard", "debias/hard.html#hard", "What it leaves"],
+    }
+    for page, (name, code, text) in said.items():
+        found = (site / page).read_text(encoding="utf-8")
+        assert f'id="biasgrid.{name}"' in found, page
+        assert re.search(rf'href="[./]*_modules/biasgrid/\S*{re.escape(code)}', found), page
+        assert text in found, page
+
+
+@pytest.mark.slow
+def test_formulas_are_mathml(site):
+    for page in ("docs/metrics/weat.html", "docs/debias/hard.html"):
+        formula = (site / page).read_text(encoding="utf-8").partition('<div class="math">')[2]
+        assert formula.startswith('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">'), page
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_search_from_disk_finds_pages_by_their_words(site, tmp_path):
+    finished = """return document.querySelector(".search-summary")?.textContent.includes("finished")
+      && [...document.querySelectorAll("ul.search li a")].map((link) => link.href)"""
+    browser = Browser(tmp_path)
+    try:
+        for words, page in {
+            "sentiment": "docs/metrics/rnsb.html",
+            "measure_grid": "measure_grid.html",
+        }.items():
+            browser.open(site / "search.html", f"?q={words}")
+            assert [link for link in browser.until(finished) if page in link], words
+        browser.open(site / "docs" / "index.html")
+        browser.one("input.sidebar-search").send_keys("caliskan\n")
+        assert len(browser.until(finished)) > 5
+        assert browser.driver.get_log("browser") == []
+    finally:
+        browser.driver.quit()
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import ROOT
+from docutils.utils.math.latex2mathml import tex2mathml
 from PIL import Image
 
 from biasgrid import debias, metrics
@@ -126,8 +127,16 @@ def test_a_page_is_whole(path):
     for link in re.findall(r"\]\(([^)#\s]+)", text):
         file = (path.parent / link).resolve()
         assert file in generated.texts() or file.is_file(), link
-    prose = [line for line in text.splitlines() if not line.startswith(("|", "!["))]
+    prose = [line for line in text.splitlines() if not line.startswith(("|", "![", ".. "))]
     assert max(map(len, prose)) <= 120
+
+
+@pytest.mark.parametrize("package", [metrics, debias])
+def test_each_formula_is_on_the_page_of_its_entry_and_can_be_typeset(package):
+    kind = package.__name__.rpartition(".")[2]
+    for name, formula in pages.formulas()[kind].items():
+        assert f"$$\n{formula}$$" in sections(written(ROOT / "docs" / kind / f"{name}.md"))["Formula"], name
+        assert "<math" in tex2mathml(formula, as_block=True)
 
 
 FACTS = {

@@ -168,7 +168,7 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
     page = gallery.PAGE.read_text(encoding="utf-8")
     assert page == gallery.page(), "docs/gallery.md is older than the figures' declarations: make pictures"
     questions = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
-    reading, reference = gallery.reference(), generated.WHOLE["src/biasgrid/figures"]
+    reading, reference = gallery.reference(), generated.FIGURES.relative_to(ROOT).as_posix()
     sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^#|\Z)", reading, re.MULTILINE | re.DOTALL))
     for name, kind in figures.REGISTRY.items():
         assert len(kind.reading.split()) > 10, f"{name}: Figure.reading says how to read it"

@@ -126,8 +126,8 @@ CORPUS = Column("corpus", "key of the corpus; the models of shuffled text come f
 SHUFFLED = Table(
     "shuffled",
     "Scores on models of real text, and of the same text shuffled. One row per (sub-)query, metric, training "
-    "and corpus: how far from the no-bias value a metric is on models of real text, and on models of the same "
-    "text shuffled. In studies with `shuffled`.",
+    "and corpus. It has a metric's distance from the no-bias value on models of real text, and on models of the "
+    "same text shuffled. In studies with `shuffled`.",
     (
         CRITERION,
         QUERY,

@@ -1,8 +1,9 @@
 """The command line: a file per group of commands, which call the other folders and compute nothing themselves.
 
-Each prints JSON on standard output, and on a terminal lines to read, unless a record is too deep for that; progress
-and warnings go to standard error. Exit code 0; 2 with one line that says what is wrong with the input, or why
-`measure` has no value; 130 or 143 where Ctrl-C or SIGTERM ended it. `run` has Snakemake's, 1 for a run that failed.
+Each command prints JSON on standard output. On a terminal it prints lines to read, unless a record is too deep for
+that. Progress and warnings go to standard error. The exit code is 0. It is 2 if the input is wrong or `measure` has
+no value; one line gives the reason. It is 130 or 143 if Ctrl-C or SIGTERM ended the command. `run` has Snakemake's
+exit code, which is 1 if a run failed.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Method(CalledEntry, Generic[P]):
     Attributes
     ----------
     function
-        (model, **words, **parameters) -> Transform; all arguments but the model are passed by keyword.
+        `(model, **words, **parameters)` -> Transform; all arguments but the model are passed by keyword.
     words
         Arguments that contain words, and their form: "words", "sets" (lists of words that belong together, such as
         pairs) or "classes" (name -> words).

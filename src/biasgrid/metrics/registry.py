@@ -87,8 +87,8 @@ class Metric(CalledEntry):
     Attributes
     ----------
     function
-        (targets, attributes, **parameters) -> Score. Each set is a float64 array (words, dimensions); for other kinds
-        of models than vectors, (words, ...).
+        `(targets, attributes, **parameters)` -> Score. Each set is a float64 array (words, dimensions); for other
+        kinds of models than vectors, (words, ...).
     template
         Number of target and attribute sets. "n" is any number from one on, "k" any from two on; if both are "k",
         both sides have the same number.
@@ -96,7 +96,7 @@ class Metric(CalledEntry):
         Closed interval in which its values lie.
     sized
         Function for a `range` that depends on the sizes of the sets; `range` is then the range for sets of equal
-        size: (sizes of the target sets, sizes of the attribute sets, **parameters) -> range.
+        size: `(sizes of the target sets, sizes of the attribute sets, **parameters)` -> range.
     neutral
         The value that means no bias. Rankings use the distance from it.
     needs
@@ -110,15 +110,15 @@ class Metric(CalledEntry):
         Whether it draws at random and takes a `seed` parameter.
     resampled
         Function that computes its value in many samples at once, in which words are permuted, drawn with
-        replacement or left out: (words, attributes, **parameters) -> statistic. `words` (n, dimensions) are the
+        replacement or left out: `(words, attributes, **parameters)` -> statistic. `words` (n, dimensions) are the
         words of all target sets, one set after the other; `attributes` (m, dimensions) likewise.
         `statistic(targets, attributes)` maps weights to values (samples,): one array (samples, n) per target set
         and one (samples, m) per attribute set contain how often each word is in the set; an array of one row is the
         same for all samples. In a sample of a metric of pairs, each set has one word of a pair. None: `function` is
         called sample by sample, which is slow.
     redrawn
-        Function that computes its value for many draws of random groups at once: (pool, places, words,
-        **parameters) -> values (draws,). `pool` (n, d) are all words of such groups; `places` are the indices of
+        Function that computes its value for many draws of random groups at once: `(pool, places, words,
+        **parameters)` -> values (draws,). `pool` (n, d) are all words of such groups; `places` are the indices of
         each group's words, one array (draws, words) per group; `words` are the sets on the other side. None:
         `function` is called draw by draw, which is slow.
     redrawn_words
@@ -138,27 +138,27 @@ class Metric(CalledEntry):
         classifier learns from, in which case the test is not about the target words. `TESTS` has a sentence for
         each.
     pairs_won
-        For a metric of pairs whose value is the share of pairs in which the first wins: (words, attributes,
-        **parameters) -> number of pairs in which the first wins, and number of pairs without a tie. Its permutation
+        For a metric of pairs whose value is the share of pairs in which the first wins: `(words, attributes,
+        **parameters)` -> number of pairs in which the first wins, and number of pairs without a tie. Its permutation
         test is then exact.
     no_test
         Reason, in a sentence, why no permutation of words tests this metric; empty if a permutation does.
     redrawn_units
         For a metric of corpora, its value if the corpus' sentences (or windows) are drawn with replacement:
-        (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` returns values (draws,), NaN if
+        `(targets, attributes, **parameters)` -> draw, where `draw(rng, draws)` returns values (draws,), NaN if
         undefined.
     of_model
-        Function that reads what the metric needs of the model besides the words' vectors: (model, targets,
-        attributes, **parameters) -> further keyword arguments of `function`, `resampled`, `redrawn` and
+        Function that reads what the metric needs of the model besides the words' vectors: `(model, targets,
+        attributes, **parameters)` -> further keyword arguments of `function`, `resampled`, `redrawn` and
         `redrawn_units`; row i of their arrays may belong to word i. `model` is a store or a debiased model; the
         sets are `words.WordVectors`, which have the words' vocabulary entries. A metric with `of_model` also has
         `resampled`.
     unscored
-        For a metric that requests scores from the model, the texts without a score: (model, targets, attributes,
-        **parameters) -> for each target set, then each attribute set, {place in the set: reason}. They are missing,
+        For a metric that requests scores from the model, the texts without a score: `(model, targets, attributes,
+        **parameters)` -> for each target set, then each attribute set, {place in the set: reason}. They are missing,
         like words without a vector. For a metric of pairs, the sets are cut to whole pairs.
     variant
-        Function that returns the fields that differ under some parameters: (**parameters) -> {field: value}; see
+        Function that returns the fields that differ under some parameters: `(**parameters)` -> {field: value}; see
         `under`.
     contrasts
         Whether its scores have contrasts, which form a table of a study.
@@ -176,7 +176,7 @@ class Metric(CalledEntry):
         Number of a word that is nearer to neither group.
     by_item
         Function that returns a word's number by each item (word, pair, template) of the other side, if it is a
-        weighted sum of means over them: (targets, attributes, **parameters) -> for each set of scored words, one
+        weighted sum of means over them: `(targets, attributes, **parameters)` -> for each set of scored words, one
         (weight, array (words, items)) per list of items; an empty list if it is not such a sum for these sets.
         None: it is not such a sum.
     item_note

@@ -139,7 +139,7 @@ def stereoset_ss(
     Ties count for the anti-stereotype. Every item counts alike, whereas StereoSet averages over its target terms.
 
     With "term", ss is Maddalozzo's E^Stereo (section 4.2.1), and `ss_ties` the baseline E^Comp on the same
-    sentences: the words that make a sentence a stereotype, or an anti-stereotype, are then its one option of each
+    sentences. The words that make a sentence a stereotype or an anti-stereotype are then its only option of each
     kind.
 
     **Defaults.** For a masked model, "term" and "next" are the published scores. For a causal model, StereoSet's

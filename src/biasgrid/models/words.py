@@ -37,7 +37,7 @@ class WordOptions:
 
     Parameters
     ----------
-    preprocessors : sequence
+    preprocessors
         Variants of a word to try, in order. Each is a mapping of these options, or `{}` for the word as written:
 
         - `unicode`: "NFC", "NFD", "NFKC" or "NFKD";
@@ -52,11 +52,11 @@ class WordOptions:
 
         In Python, a variant may also be a function from word to word, bare or as {"preprocessor": function},
         without other options. Default: the word as written, then in lower case.
-    strategy : {"first", "all"}
+    strategy
         "first": use a word's first variant that is found; "all": use every variant found.
-    normalize : bool
+    normalize
         Whether each vector is divided by its Euclidean norm.
-    lost_vocabulary_threshold : float
+    lost_vocabulary_threshold
         From 0 to 1: a set fails if more than this share of its distinct words is missing.
     """
 

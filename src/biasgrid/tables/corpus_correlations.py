@@ -97,8 +97,8 @@ def _criteria(study: Planned) -> dict[str, dict[str, Any]]:
 CORPUS_CORRELATIONS = Table(
     "corpus_correlations",
     "Correlations of metrics of vectors with metrics of corpora. One row per criterion, metric of vectors, "
-    "model, debias method, metric of corpora, corpus and method, in criteria with PMI and at least three "
-    "queries of two target and two attribute sets.",
+    "model, debias method, metric of corpora, corpus and method. It has the criteria with PMI and at least "
+    "three queries of two target and two attribute sets.",
     (
         CRITERION,
         METRIC,

@@ -48,8 +48,8 @@ def _place(cell: Cell) -> tuple[str, ...]:
 PAIR_MEANS = Table(
     "pair_means",
     "Mean scores of sentence pairs over all queries of a criterion. One row per criterion with several queries "
-    "of sentences, metric, model and debias method: the mean over the queries, and the mean with equal weight "
-    "for each pair of sentences, as over the bias types of CrowS-Pairs. In studies with language models.",
+    "of sentences, metric, model and debias method. It has the mean over the queries, and the mean with equal "
+    "weight for each pair of sentences, as over the bias types of CrowS-Pairs. In studies with language models.",
     (
         CRITERION,
         METRIC,

@@ -109,9 +109,9 @@ UNIT = "standard deviations"
 WITHIN_GENDER = Table(
     "within_gender",
     "WEAT's effect size within the words of each gender. One row per score of WEAT's effect size in criteria "
-    "with `genders` whose target sets have words of a gender: the value of these words, and the value after the "
-    "mean of its gender is subtracted from each word. Only where each set has words of every gender. A repeated "
-    "word counts once. Intervals are over the target words alone.",
+    "with `genders`, if each target set has words of every gender. It has the value of these words, and the value "
+    "after the mean of its gender is subtracted from each word. A repeated word counts once. Intervals are over "
+    "the target words alone.",
     (
         *CELL,
         Column.count("words", "number of target words of a gender"),
