@@ -63,7 +63,8 @@ def _name(path: Path) -> str:
 
 def page_of(code: str) -> str | None:
     """The page, and the heading there, that a link to code leads to in the site; None where there is none."""
-    return linked().get(code)
+    path, _, heading = code.partition("#")
+    return linked().get(code) or (f"{WHOLE[path]}#{heading}" if path in WHOLE else None)
 
 
 def write() -> None:
