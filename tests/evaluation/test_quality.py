@@ -359,9 +359,6 @@ def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
     changed = {e.name for e in after.grid.evaluations.values() if e != before.grid.evaluations[e.name]}
     assert changed == {"two/none/first", "two/here/first"}
     assert (after.grid.cells, after.grid.fits) == (before.grid.cells, before.grid.fits)
-    config["models"]["two"]["sorted"] = "no"
-    with pytest.raises(BiasgridError, match=r"models: two: sorted: 'no' is not true or false"):
-        Study.of(config, root=root)
 
 
 @pytest.mark.parametrize(

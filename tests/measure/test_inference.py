@@ -642,8 +642,3 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         np.save(files[1], np.zeros((1, 2)))
         assert run(config, metric)[1] == cells
         assert [file.read_bytes() for file in files] == first
-
-
-def test_a_wrong_setting_is_one_line(root):
-    with pytest.raises(BiasgridError, match="inference: permutation: alternative"):
-        Study.of(grid_config() | {"inference": {"permutation": {"alternative": "both"}}}, root=root)

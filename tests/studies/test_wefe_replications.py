@@ -260,13 +260,6 @@ def test_a_models_own_numbers_do_not_stand_beside_it(other):
             Study.of(config | {"beside": {SUBSET: given}}, root=ROOT)
 
 
-def test_what_stands_beside_must_be_a_model_of_the_study():
-    config = yaml.safe_load((ROOT / "config/multilingual.yaml").read_text(encoding="utf-8"))
-    config["beside"] = {"glove": "fasttext-wiki-news-300d-1m"}
-    with pytest.raises(BiasgridError, match=r"beside: unknown model 'glove'; .*allowed: word2vec"):
-        Study.of(config, root=ROOT)
-
-
 def test_the_documentation_on_an_open_network_is_a_valid_study():
     study = joined("wefe_documentation", "wefe_documentation_open")
     units = {(c.model, c.debias) for c in study.grid.cells.values() if "GloVe" in c.criterion}

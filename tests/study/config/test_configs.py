@@ -63,12 +63,6 @@ def test_aliases_that_stand_for_too_much_are_refused_at_once(tmp_path, text):
     assert time.monotonic() - before < 5
 
 
-def test_the_size_of_the_audits_file_that_ran_for_ever():
-    assert len(bomb(9)) < 500
-    with pytest.raises(ValueError, match="aliases"):
-        parse_yaml(bomb(9))
-
-
 def test_what_is_handed_over_expanded_is_refused_as_well(root):
     """Snakemake reads a config with its own reader, and `--config` from the command line."""
     value = ["x"]
