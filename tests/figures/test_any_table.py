@@ -141,6 +141,10 @@ FOUND = [
     ("shuffled", Change(numbers="one huge", seed=17)),  # ticks stood on each other
     ("threshold-curves", Change(numbers="at the ends", seed=74)),  # so they did
     ("threshold-curves", Change(rows=1)),  # a threshold without its other end
+    # more models than fit beside each other
+    ("before-after", Change(copies=("model", 12))),
+    ("query-ranks", Change(copies=("model", 20))),
+    ("rank-intervals", Change(copies=("model", 10), numbers="of both signs")),
 ]
 
 

@@ -181,6 +181,8 @@ def test_correlations_say_of_how_many_models_they_are_and_fewer_than_four_have_n
     written = texts(figure.axes[0])
     assert (written.count("1.00"), written.count("n/a")) == (0, 1)
     assert any("n/a: fewer than 4 models" in text for text in texts(figure))
+    said = unwrapped(correlations(table, {}, rankings=ranks_of(2)))
+    assert any("fewer than 4 models have ranks" in text for text in said)
     # a criterion of few models beside one of many
     both = pd.concat([table, table.assign(criterion="Gender")])
     ranks = pd.concat([ranks_of(5), ranks_of(3).assign(criterion="Gender")])

@@ -122,3 +122,11 @@ def test_each_template_of_a_criterion_has_a_figure():
         drawing.spec["template"]: len(set(map(tuple, drawing.spec["columns"]))) for drawing in (first, second)
     }
     assert counts == {"2, 1": 12, "2, 2": 2}
+
+
+@pytest.mark.slow
+def test_many_columns_leave_their_numbers_to_the_table():
+    columns = [("rnd", f"model {i}", "none") for i in range(20)]
+    figure = drawn(made(4, columns), columns)
+    assert not any("[" in text for text in texts(figure.axes[-1]))
+    assert_readable(figure)
