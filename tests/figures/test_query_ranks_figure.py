@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from artists import intervals_of, marks_of, texts, unwrapped
+from artists import assert_readable, intervals_of, marks_of, texts, unwrapped
 from conftest import grid_config
 
 from biasgrid import BiasgridError
