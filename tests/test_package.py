@@ -112,15 +112,6 @@ def test_a_former_module_that_is_in_a_plugin_now_is_answered_with_its_name(name)
         assert present_name(name.replace("biasgrid.models", "biasgrid.embeddings")) == PLUGIN_MODULES[name]
 
 
-def test_a_plugin_with_a_former_import_line_names_the_present_one(tmp_path):
-    plugin = tmp_path / "mine.py"
-    plugin.write_text("from biasgrid.inference.significance import REGISTRY\n")
-    with pytest.raises(
-        BiasgridError, match=r"No module named 'biasgrid.inference'; it is now biasgrid.measure$"
-    ):
-        bg.load_plugins([plugin])
-
-
 def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
     code = (

@@ -72,11 +72,6 @@ def test_a_plugin_that_cannot_be_used_is_one_line(tmp_path, plugins, file, text,
     assert file in str(error.value)
 
 
-def test_a_plugin_that_is_missing_is_one_line(tmp_path):
-    with pytest.raises(BiasgridError, match=r"plugins: .*absent: no such file or folder"):
-        registries.load_plugins([tmp_path / "absent"])
-
-
 def test_unknown_names_are_answered_by_the_nearest_and_by_a_list_that_is_cut():
     assert (
         unknown_name("metric", "weta", ["weat", "rnd"])

@@ -284,11 +284,6 @@ def test_any_number_of_models_and_one_metric_or_twelve_are_readable(models):
             assert "So few models support no conclusion about others." in caption(figure)
 
 
-def test_an_empty_table_is_one_line():
-    with pytest.raises(BiasgridError, match="quality: nothing to draw, the table is empty"):
-        quality_ranks(ranking_table(), quality_table([]), {})
-
-
 # the config
 
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]

@@ -172,13 +172,6 @@ def test_a_damaged_store_is_refused(folder, files, says):
         EmbeddingStore.open(folder)
 
 
-def test_what_is_no_store_is_refused(tmp_path):
-    (tmp_path / "file").write_text("x")
-    for path in (tmp_path, tmp_path / "absent", tmp_path / "file"):
-        with refused(str(path), "not a store"):
-            EmbeddingStore.open(path)
-
-
 def test_threads_look_up_at_the_same_time(tmp_path):
     words = [f"word{i}" for i in range(2000)]
     store = write(tmp_path / "store", words, np.zeros((2000, 1)))

@@ -199,8 +199,6 @@ def test_figure(study):
     assert [label.get_text() for label in labels] == ["homemaker", "registered nurse", "nurse"]
     assert [label.get_weight() for label in labels] == ["bold", "normal", "bold"]
     assert [len(axes.patches) for axes in (she, he)] == [10, 10]  # as many as the original prints
-    with refused("no projections"):
-        professions({"shares": [], "random_shares": []}, [], "m", "Gender")
 
 
 @pytest.mark.parametrize("words", [[], [["smith", -0.2]], [["smith", 0.0]], [["smith", 0.1], ["cook", -0.3]]])

@@ -202,11 +202,6 @@ def test_wrong_ratings_are_said_in_a_line(tmp_path, text, says):
         ratings.read(path)
 
 
-def test_a_missing_file_of_ratings_is_said_in_a_line(tmp_path):
-    with pytest.raises(BiasgridError, match="cannot read the ratings"):
-        ratings.read(tmp_path / "none.csv")
-
-
 # the study
 
 

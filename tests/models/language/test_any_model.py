@@ -584,14 +584,6 @@ def test_a_model_of_a_study_computes_as_its_record_says(folder, tmp_path, monkey
     assert other.network.computed.items() >= {"device": "cpu", "dtype": "float32", "fast": False}.items()
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there(folder):
-    with pytest.raises(InputError, match="device: torch sees no GPU here; allowed: auto, cpu"):
-        bg.language_model(saved(folder, "BERT"), device="cuda").score(["he"])
-    with pytest.raises(InputError, match="device: torch sees no GPU here"):
-        bg.encode(["he"], saved(folder, "BERT"), device="cuda")
-
-
 class Slow:
     """A tokenizer that does not say where its pieces are."""
 

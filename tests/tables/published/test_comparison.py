@@ -666,15 +666,6 @@ def test_a_message_of_a_long_entry_is_short(tmp_path, row):
     assert "\n" not in str(error.value)
 
 
-def test_other_columns_are_refused(tmp_path):
-    path = tmp_path / "numbers.csv"
-    path.write_text("source,value\npaper,1\n")
-    with pytest.raises(BiasgridError, match="line 1: the columns must be source, table"):
-        comparison.read([path])
-    with pytest.raises(BiasgridError, match="cannot read"):
-        comparison.read([tmp_path / "none.csv"])
-
-
 # --- the curated files
 
 # every study that is compared with print, with the overlay that it needs
