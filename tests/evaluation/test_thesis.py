@@ -8,7 +8,6 @@ import asked_study
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable
 from conftest import ROOT, biasgrid, make_store, printed, refusal
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
@@ -23,7 +22,6 @@ from biasgrid.core.validation import to_record
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.evaluation import Spec, analogies, evaluate
 from biasgrid.evaluation.analogy_answers import USUAL, answers
-from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.measure.measure import measure
 from biasgrid.measure.measurement_spec import MeasurementSpec
@@ -372,7 +370,6 @@ def test_a_study_asks_and_maps():
     assert set(table["model"]) == {"one", "two"}
     assert (summary["questions"] == "mine").sum() == 2 * 4 * 2 * 3
     assert {f"analogies-first-{model}" for model in ("one", "two")} <= set(study.figures)
-    assert_readable(draw(study.figures["analogies-first-one"]))
     for evaluation in study.grid.evaluations.values():
         placed = json.loads(study.paths.evaluation_file(evaluation).read_text())["set_map"]
         assert set(placed["words"]) == {f"{side}{i}" for side in "cd" for i in range(5)}

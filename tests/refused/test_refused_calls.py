@@ -12,6 +12,7 @@ from biasgrid.evaluation import evaluate
 from biasgrid.evaluation.analogy_answers import answers
 from biasgrid.evaluation.ratings import read as read_ratings
 from biasgrid.figures.professions import professions
+from biasgrid.figures.sentiment import distributions, sentiment
 from biasgrid.measure.candidate_words import Pool
 from biasgrid.study.views.grid import Grid
 from biasgrid.tables import published
@@ -200,6 +201,14 @@ def equal(tmp_path):
         "projections of a figure",
         lambda: professions({"shares": [], "random_shares": []}, [], "m", "Gender"),
         "no projections",
+    ),
+    row(
+        "empty figure of sentiment", lambda: sentiment(distributions([]), {}, "Origins"), "the table is empty"
+    ),
+    row(
+        "cell of a figure",
+        lambda tmp_path: distributions([written(tmp_path / "a.json", "[]")]),
+        "not a cell file",
     ),
     # plugins
     row(

@@ -5,7 +5,7 @@ from contextlib import chdir
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, intervals_of, marks_of, texts
+from artists import intervals_of, marks_of, texts
 from conftest import ROOT, Project, grid_config
 from in_process import make_all
 from refusals import refused
@@ -88,7 +88,6 @@ def test_the_figure_has_every_list(study):
     (name,) = study.figures
     assert name == "seed-lists-first-groups"
     figure = draw(study.figures[name])
-    assert_readable(figure)
     said = texts(figure)
     assert {*LISTS, "no bias"} <= set(said)
     assert {"WEAT: C, D", "MAC: C, D", "RND: C", "RND: D"} <= set(said)
