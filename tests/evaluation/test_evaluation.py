@@ -848,9 +848,8 @@ def test_a_damaged_or_foreign_record_is_one_line(tmp_path, change, says):
     path.write_text(json.dumps(record))
     assert read_evaluation(path) == record
     path.write_text(json.dumps(change(record)))
-    with pytest.raises(BiasgridError, match=rf"record.json: not an evaluation file: .*{says}") as error:
+    with refused("record.json: not an evaluation file: ", says):
         read_evaluation(path)
-    assert len(str(error.value)) < 400 + len(str(path))
     path.write_text(json.dumps(record)[:-9])
     with pytest.raises(BiasgridError, match=r"record.json: not an evaluation file: "):
         read_evaluation(path)

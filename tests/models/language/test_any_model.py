@@ -519,12 +519,8 @@ def test_a_model_with_a_second_head(folder):
 )
 @pytest.mark.parametrize("door", [bg.language_model, lambda *args, **kw: bg.encode(["he"], *args, **kw)])
 def test_options_that_are_not_allowed_are_one_line(folder, door, options, says):
-    with pytest.raises(InputError) as error:
+    with refused(*says.split("; ")):
         door(saved(folder, "BERT"), **options)
-    assert says in str(error.value).replace("; did you mean 'cpu'?", ";").replace(
-        "; did you mean 'float32'?", ";"
-    )
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("option", [{"device": "cpu"}, {"dtype": "bfloat16"}, {"fast": True}])
