@@ -16,8 +16,6 @@ from biasgrid.measure.evidence import ALL, NONE, PERMUTATION, UNTESTED
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.headline import LONGEST_HEADLINE
 
-ARABIC = "\u0627\u0646\u062d\u064a\u0627\u0632"
-
 
 def table(models=3, queries=4, metrics=("weat",), criteria=("Gender",), evidence=NONE, name="A and B wrt {}"):
     """Scores of so many models and queries a criterion; the later a query, the more bias."""

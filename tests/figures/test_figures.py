@@ -32,8 +32,6 @@ LABELS = {
     "word2vec-google-news-300": "word2vec Google News 300d (subset, 13,013 words)",
     "glove-twitter-200": "spaCy en_core_web_md 3.7.1 Explosion Vectors (pruned, 20,000 rows)",
 }
-CRITERIA = ["Gender", "Ethnicity", "Religion", "Overall"]
-SINGLE = [f"Male terms and Female terms wrt {name}" for name in ("Career", "Family", "Math", "Arts")]
 
 
 def correlation_table(metrics, criteria, seed=0):

@@ -16,8 +16,6 @@ from biasgrid.measure.aggregation import OVERALL
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.headline import LONGEST_HEADLINE
 
-ARABIC = "\u0627\u0646\u062d\u064a\u0627\u0632"
-
 
 def tables(count=3, metrics=("weat",), criteria=("Gender",), clear=(), scaled=True):
     """rankings, aggregates and pairs; by the metrics of `clear`, the first model is clearly the lowest."""

@@ -317,11 +317,6 @@ def test_a_users_folder_of_that_name_is_not_taken_silently(here):
     assert Path("ran.txt").exists()
 
 
-def test_an_unknown_name_is_answered_by_those_that_there_are(here):
-    with refused("x.yaml: plugins: npn: no such file or folder; did you mean 'npm'? with biasgrid come: "):
-        Study.of(grid_config() | {"plugins": ["npn"]}, "x.yaml")
-
-
 TOY = '''
 from biasgrid.metrics import Metric, Score
 

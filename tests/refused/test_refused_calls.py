@@ -14,6 +14,8 @@ from biasgrid.evaluation.ratings import read as read_ratings
 from biasgrid.figures.professions import professions
 from biasgrid.figures.sentiment import distributions, sentiment
 from biasgrid.measure.candidate_words import Pool
+from biasgrid.measure.measure import measure
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.study.views.grid import Grid
 from biasgrid.tables import published
 from biasgrid.tables.inputs import facts_of, holds
@@ -71,6 +73,43 @@ def equal(tmp_path):
         "threshold of reliability",
         grid_of(Grid.reliability, reliability={"holds": 2}, bootstrap=True),
         "reliability: holds",
+    ),
+    row("option", measured(normalise=True), "option 'normalise' of weat; did you mean 'normalize'"),
+    row(
+        "template", lambda random_model: metrics.rnd(ONE, random_model(0)), "template", "take its sub-queries"
+    ),
+    row("ddof", lambda random_model: metrics.weat_es(ONE, random_model(0), ddof=2), "ddof: 2"),
+    row(
+        "parameter before words",
+        lambda random_model: metrics.rnd(Query([["x"], ["y"]], [["z"]]), random_model(0), distance="normm"),
+        "distance: unknown value 'normm'; did you mean 'norm'",
+    ),
+    row(
+        "relation of pairs",
+        lambda random_model: metrics.ripa(ONE.subqueries((2, 1))[0], random_model(0), relation="pca"),
+        "relation: unknown value 'pca'",
+    ),
+    row(
+        "sets of a measurement",
+        lambda random_model: measure(
+            MeasurementSpec(metrics.metric("weat")), ONE.subqueries((2, 1))[0], random_model(0)
+        ),
+        "needs more sets",
+    ),
+    row(
+        "model to compare",
+        grid_of(lambda grid: bg.compare_models(grid, "made", "mad")),
+        "unknown model 'mad'; did you mean 'made'",
+    ),
+    row(
+        "model to compare with itself",
+        grid_of(lambda grid: bg.compare_models(grid, "made", "made")),
+        "the same model",
+    ),
+    row(
+        "former aggregation",
+        grid_of(lambda grid: grid.aggregate("excess")),
+        "excess is gone: standardized has taken its place, and is another number",
     ),
     row("saved pool", lambda tmp_path: Pool.load(written(tmp_path / "pool.npz", b"PK")), "pool.npz"),
     # debiasing
@@ -196,6 +235,18 @@ def equal(tmp_path):
         "line 1: the columns must be source, table",
     ),
     row("published numbers", lambda tmp_path: published.read([tmp_path / "none.csv"]), "cannot read"),
+    row(
+        "published number of ratings",
+        lambda tmp_path: published.read(
+            [
+                written(
+                    tmp_path / "numbers.csv",
+                    ",".join(published.PUBLISHED) + "\ns,t,C,,same,m,rating_pearson,0.5,2,,,,\n",
+                )
+            ]
+        ),
+        "'rating_pearson' needs a query",
+    ),
     row("ratings", lambda tmp_path: read_ratings(tmp_path / "none.csv"), "cannot read the ratings"),
     row(
         "projections of a figure",

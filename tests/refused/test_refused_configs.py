@@ -64,6 +64,12 @@ def mine(criterion, name="First"):
         "config: plugins: ",
         "absent: no such file or folder",
     ),
+    row(
+        "misspelt plugin",
+        study(plugins=["npn"]),
+        "config: plugins: ",
+        "npn: no such file or folder; did you mean 'npm'? with biasgrid come: ",
+    ),
     row("plugins that are no list", study(plugins="mine"), "config: plugins: 'mine' is not a list"),
     row("model that is a number", study(models=[3]), "config: models: 3 is not a mapping or a file's path"),
     row(

@@ -1,6 +1,5 @@
 """The study of Schröder et al. on real vectors: words, directions, ratings; expected numbers by other code."""
 
-import csv
 import json
 import math
 
@@ -23,7 +22,6 @@ from biasgrid.measure.statistics.correlation import with_interval
 from biasgrid.models.building import store_of
 from biasgrid.study.steps import table_step
 from biasgrid.study.study import Study
-from biasgrid.tables import published
 from biasgrid.tables.cells import poles, two_group_cells
 from biasgrid.tables.words import cell_words, place_of
 
@@ -291,19 +289,6 @@ def test_figure_of_directions(study):
     assert any("Nothing to draw" in text for text in texts(draw_directions(found, {}, "Other")))
     with pytest.raises(BiasgridError, match="unknown direction 'other'"):
         draw_directions(found.assign(direction_a="other"), {}, "Occupations")
-
-
-def test_published_numbers_of_ratings_need_a_query(tmp_path):
-    path = tmp_path / "published.csv"
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows(
-            [
-                published.PUBLISHED,
-                ["s", "t", "C", "", "same", "m", "rating_pearson", "0.5", "2", "", "", "", ""],
-            ]
-        )
-    with pytest.raises(BiasgridError, match="'rating_pearson' needs a query"):
-        published.read([path])
 
 
 def test_three_groups_have_contrasts_and_components(study):

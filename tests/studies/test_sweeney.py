@@ -21,7 +21,6 @@ from biasgrid.tables.comparison import published_as
 
 LEXICON = json.loads((ROOT / "data" / "word_sets" / "bingliu.json").read_text())["sets"]
 PAPER, CAPITALISED = "Sweeney and Najafian 2019", "Sweeney and Najafian 2019, capitalised"
-NOTEBOOK = "WEFE RNSB notebook"
 
 
 def computed(folder, model, **changes):
