@@ -50,7 +50,7 @@ def model():
 
 
 def census(race=RACE, name=FILES[1], **options):
-    """A list of occupations of a census with these files."""
+    """Return a call that reads the occupations of a census with these files."""
 
     def fetch(tmp_path):
         written(tmp_path / FILES[0], GENDER)

@@ -26,29 +26,29 @@ SETS = [["w0", "w1", "w2"], ["w3", "w4", "w5"], ["w6", "w7", "none"]]
 
 
 def measured(**options):
-    """A call of WEAT with these options."""
+    """Return a call of WEAT with these options."""
     return lambda random_model: metrics.weat(ONE, random_model(0), **options)
 
 
 def grid_of(use, **options):
-    """Some use of a grid of WEAT on one model."""
+    """Return a call that uses a grid of WEAT on one model."""
     return lambda random_model: use(
         bg.measure_grid(["weat"], {"C": [ONE]}, [random_model(0)], progress=False, **options)
     )
 
 
 def evaluated(**spec):
-    """An evaluation of a model of words w0 to w39."""
+    """Return a call that evaluates a model of words w0 to w39."""
     return lambda random_model: evaluate(random_model(0), None, spec, 0)
 
 
 def hidden(*pairs):
-    """Bias that is hidden from a direction of these pairs."""
+    """Return a call that measures bias hidden from a direction of these pairs."""
     return evaluated(hidden={"pairs": [*pairs], "sides": ["a", "b"]})
 
 
 def equal(tmp_path):
-    """A model of words w0 to w19, with one vector but for the last, which has none."""
+    """Return a model of words w0 to w19: all have one vector, and the last has a vector of zeros."""
     return make_store(
         tmp_path, [f"w{i}" for i in range(20)], np.repeat([[1.0] * 3, [0.0] * 3], [19, 1], axis=0)
     )

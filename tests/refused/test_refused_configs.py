@@ -21,29 +21,29 @@ NO = "study: s\nmodels: {m: {label: M, source: {type: file, path: v}}}\nmetrics:
 
 
 def study(**keys):
-    """A study whose config has these keys instead."""
+    """Return a call that reads a study whose config has these keys instead."""
     return lambda root: Study.of(grid_config() | keys, root=root)
 
 
 def of_criterion(**keys):
-    """A study whose first criterion has these keys, too."""
+    """Return a call that reads a study whose first criterion has these keys, too."""
     return study(criteria=grid_config()["criteria"] | {"First": FIRST | keys})
 
 
 def of_model(**keys):
-    """A study whose first model has these keys, too."""
+    """Return a call that reads a study whose first model has these keys, too."""
     return study(models=grid_config()["models"] | {"one": ONE | keys})
 
 
 def with_files(files, **keys):
-    """A study of a config that includes files."""
+    """Return a call that reads a study of a config that includes files."""
     return lambda root: (
         [written(root / name, yaml.safe_dump(text)) for name, text in files.items()] and study(**keys)(root)
     )
 
 
 def mine(criterion, name="First"):
-    """A study of two files of criteria."""
+    """Return a call that reads a study of two files of criteria."""
     files = {"one.yaml": {"First": FIRST | {"words": {"strategy": "all"}}}, "mine.yaml": {name: criterion}}
     return with_files(files, criteria=["one.yaml", "mine.yaml"])
 

@@ -15,7 +15,7 @@ WORDS = Query([["he"], ["she"]], [["home"], ["office"]])
 
 
 def store(words, vectors):
-    """A store of these words and vectors."""
+    """Return a call that writes a store of these words and vectors."""
 
     def write(tmp_path):
         with StoreWriter(tmp_path / "store", "test") as writer:
@@ -26,7 +26,7 @@ def store(words, vectors):
 
 
 def encoded(encoder, *words, **options):
-    """Vectors that a function makes of texts."""
+    """Return a call that encodes words with a function of texts."""
     return lambda: bg.encode([*words] or ["he"], encoder, **options)
 
 
@@ -44,7 +44,7 @@ def of_unlike_sizes():
 
 
 def of_hub(name):
-    """A folder of a model of transformers, in place."""
+    """Return a call that fetches a model of transformers from a folder."""
 
     def get(tmp_path):
         written(tmp_path / "file", "")
@@ -57,7 +57,7 @@ def of_hub(name):
 
 
 def damaged(tmp_path):
-    """A folder whose model.json is none."""
+    """Return a folder whose model.json is not JSON."""
     make_store(tmp_path, ["a"], np.ones((1, 2)))
     written(tmp_path / "store" / "model.json", "[")
     return tmp_path / "store"
