@@ -207,7 +207,7 @@ def refusal(*arguments: object, parts: Iterable[str] = ()) -> str:
 
 
 def refusal_of(done: subprocess.CompletedProcess[str], *parts: str) -> str:
-    """The last line of biasgrid's in a process that a command ended with exit code 2; it has these parts."""
+    """Return the last line that biasgrid printed in a process of exit code 2; it has these parts."""
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     line = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")][-1]
