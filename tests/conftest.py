@@ -206,6 +206,15 @@ def refusal(*arguments: object, parts: Iterable[str] = ()) -> str:
     return line
 
 
+def refusal_of(done: subprocess.CompletedProcess[str], *parts: str) -> str:
+    """Return the last line that biasgrid printed in a process of exit code 2; it has these parts."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    line = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")][-1]
+    assert [part for part in parts if part not in line] == [], line
+    return line
+
+
 def printed(*arguments: object):
     """What `biasgrid <arguments>` prints, read as JSON."""
     done = biasgrid(*arguments)

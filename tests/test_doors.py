@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from conftest import GRID_WORDS, biasgrid, grid_config, printed, refusal
+from conftest import GRID_WORDS, biasgrid, grid_config, printed, refusal, refusal_of
 
 import biasgrid as bg
 from biasgrid.cli import commands
@@ -128,8 +128,5 @@ def test_a_folder_that_cannot_be_written_is_one_line(project):
         lambda: project.biasgrid("run", "config/config.yaml"),
         lambda: project.snakemake("--dry-run"),
     ):
-        done = run()
-        assert done.returncode == 2
-        (line,) = [line for line in done.stderr.splitlines() if line.startswith("biasgrid")]
-        assert ".snakemake: cannot be written (File exists); run the study in a folder that you can" in line
-        assert "Traceback" not in done.stderr
+        says = ".snakemake: cannot be written (File exists); run the study in a folder that you can"
+        refusal_of(run(), says)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import biasgrid, refusal, write_text_model
+from conftest import biasgrid, refusal, refusal_of, write_text_model
 from in_process import make_some
 
 from biasgrid.study import steps
@@ -216,8 +216,5 @@ def test_a_missing_package_is_named_before_any_work(here, monkeypatch):
 def test_a_dry_run_refuses_what_a_run_would(project):
     """And not what is there: the second model's file is."""
     (project.folder / "one.txt").unlink()
-    done = project.biasgrid("run", "config/config.yaml", "--dry-run")
-    assert done.returncode == 2
-    lines = [line for line in done.stderr.splitlines() if line.startswith("biasgrid")]
-    assert lines == ["biasgrid: one: one.txt is not there"]
+    refusal_of(project.biasgrid("run", "config/config.yaml", "--dry-run"), "one: one.txt is not there")
     assert not (project.folder / "results").exists()

@@ -112,15 +112,6 @@ def test_a_former_module_that_is_in_a_plugin_now_is_answered_with_its_name(name)
         assert present_name(name.replace("biasgrid.models", "biasgrid.embeddings")) == PLUGIN_MODULES[name]
 
 
-def test_a_plugin_with_a_former_import_line_names_the_present_one(tmp_path):
-    plugin = tmp_path / "mine.py"
-    plugin.write_text("from biasgrid.inference.significance import REGISTRY\n")
-    with pytest.raises(
-        BiasgridError, match=r"No module named 'biasgrid.inference'; it is now biasgrid.measure$"
-    ):
-        bg.load_plugins([plugin])
-
-
 def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
     code = (
@@ -469,19 +460,12 @@ def test_other_commands_take_no_other_options():
 def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = biasgrid("--help").stdout
-    groups = re.findall(r"^  ([a-z ]+):$", text, re.M)
-    assert groups == ["start", "measure and debias", "report and share", "models", "maintenance"]
-    listed = text[text.index("  start:") : text.index("run a study:")].splitlines()
-    # a line each: no second line of a description
-    assert all(re.match(r"^  ([a-z ]+:$|  [a-z]+ +[A-Z])", line) for line in listed if line)
     shown = re.findall(r"^    (\w+)(?: |$)", text, re.M)
-    assert shown[:3] == ["init", "run", "list"]
     # every command is listed; those of plugins, which are loaded by their names, have an example
     names = list(cli.commands().by_name)
     of_plugins = set(names) & registry.shipped_plugins().keys()
     assert sorted(shown) == sorted({name.split()[0] for name in names} - of_plugins)
     assert all(f"  biasgrid {name} " in text for name in of_plugins)
-    assert len(shown) <= 15
     for command in ["", "words", *names]:
         text = biasgrid(*command.split(), "--help").stdout
         assert max(map(len, text.splitlines())) <= 80, command

@@ -212,17 +212,6 @@ def test_words_that_yaml_reads_as_other_values_are_named_with_their_line(tmp_pat
         Study.read(tmp_path / "x.yaml")
 
 
-def test_words_that_yaml_reads_as_other_values_are_named_in_included_files_too(tmp_path):
-    (tmp_path / "g.yaml").write_text(
-        "G:\n  queries:\n    q: {targets: {A: [he], B: [no, she]}, attributes: {C: [x], D: [y]}}\n"
-    )
-    (tmp_path / "x.yaml").write_text(
-        "study: s\nmodels: {m: {label: M, source: {type: file, path: v}}}\nmetrics: {weat: {}}\ncriteria: g.yaml\n"
-    )
-    with refused(f'g.yaml: G: queries: q: targets: B: 0: line 3: {TRUTH}"no"'):
-        Study.read(tmp_path / "x.yaml", root=tmp_path)
-
-
 def test_words_in_quotes_and_in_json_are_as_they_are_written(tmp_path):
     (tmp_path / "x.yaml").write_text("study: s\n" + QUERY.format('"yes", "1990", "~"').replace("A:", '"No":'))
     study = Study.read(tmp_path / "x.yaml")

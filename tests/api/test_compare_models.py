@@ -1,7 +1,6 @@
 """Two models of a grid compared: oriented as asked, with all claims."""
 
 import pandas as pd
-import pytest
 
 import biasgrid as bg
 from biasgrid.tables.pairs import PAIRS
@@ -32,10 +31,3 @@ def test_differences_are_of_the_first_model_minus_the_second():
     assert (backward["difference"], backward["low"], backward["high"]) == (1.0, 0.5, 1.5)
     assert (backward["other_low"], backward["other_high"]) == (-0.4, 2.0)
     assert forward["answer"] == backward["answer"] == "different"
-
-
-def test_unknown_models_are_refused():
-    with pytest.raises(bg.InputError, match="unknown model 'tow'; did you mean 'two'"):
-        bg.compare_models(Grid(), "one", "tow")
-    with pytest.raises(bg.InputError, match="the same model, 'one'"):
-        bg.compare_models(Grid(), "one", "one")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import biasgrid
 
-from biasgrid import BiasgridError, InputError, Query, load
+from biasgrid import InputError, Query, load
 from biasgrid.models.kinds import REGISTRY
 
 METRICS = {"vectors": "rnd", "corpus": "pmi", "contextual_vectors": "ceat", "language_model": "lpbs"}
@@ -124,13 +124,6 @@ def test_a_model_is_of_the_kind_that_it_is(cache, kind):
 def test_what_is_of_no_kind_is_refused_with_what_is_allowed(kind):
     with pytest.raises(InputError, match=r"3.*; allowed: "):
         load(3, kind=kind)
-
-
-def test_a_damaged_folder_is_opened_as_the_kind_that_is_asked_for(cache):
-    (cache / "text" / "model.json").write_text("[")
-    for kind, says in (("corpus", "not a whole corpus"), ("vectors", "not a whole store")):
-        with pytest.raises(BiasgridError, match=says):
-            load(cache / "text", kind=kind)
 
 
 def test_a_file_is_read_as_the_metric_needs_it(cache):

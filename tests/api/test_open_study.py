@@ -98,8 +98,6 @@ def test_aggregates_of_older_code_get_standardised_bias_in_memory(folder, grid, 
     assert open_study(older).aggregate("standardized").equals(grid.aggregate("standardized"))
     with refused(f"has no column {', '.join(columns)}; make it again: biasgrid"):
         read(older / "aggregates.csv")
-    with refused("excess is gone: standardized has taken its place, and is another number"):
-        grid.aggregate("excess")
 
 
 def test_ranks_are_the_files(folder, grid):

@@ -17,7 +17,6 @@ from biasgrid.study.in_memory.measure_grid import measure_grid
 from biasgrid.study.word_sets import word_sets
 
 WEFE = json.loads((DATA / "wefe_1.0.1_documentation.json").read_text())
-CLOSE = {"rel": 1e-6, "abs": 1e-6}
 KEYS = ["weat", "weat_es", "rnsb"]
 NAMES = ["dim=25", "dim=50", "dim=100"]
 

@@ -96,24 +96,6 @@ def test_bad_input_is_one_line_and_nothing_is_written(folder, tmp_path, words, a
     assert [path.name for path in tmp_path.iterdir()] == ["words.json"]
 
 
-def test_a_transform_of_another_model_is_refused(folder, tmp_path):
-    other = make_store(tmp_path, WORDS, np.random.default_rng(6).normal(size=(16, 6)))
-    debias.hard(other, definitional_pairs=PAIRS).save(tmp_path / "t.npz")
-    refusal(
-        "measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json",
-        "--debias", tmp_path / "t.npz", parts=["fitted on other vectors (made), not on made; fit it on this model"],
-    )  # fmt: skip
-
-
-def test_a_model_with_a_value_that_is_no_number_is_refused(folder, tmp_path):
-    lines = [f"{word} 1 2 {'nan' if word == 'c1' else '3'}" for word in WORDS]
-    (tmp_path / "m.txt").write_text("\n".join(lines) + "\n")
-    refusal(
-        "debias", "--method", "hard", "--model", tmp_path / "m.txt", "--words", folder / "words.json",
-        "--output", tmp_path / "t.npz", parts=["c1"],
-    )  # fmt: skip
-
-
 def test_nothing_is_written_over_what_is_read(folder, tmp_path):
     model, words = tmp_path / "m.txt", tmp_path / "words.json"
     model.write_text("\n".join(f"{w} {i} {i * i} 1" for i, w in enumerate(WORDS, 1)) + "\n")

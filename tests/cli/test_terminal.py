@@ -72,15 +72,6 @@ def measured(tmp_path, terminal):
 
 
 @pytest.mark.slow
-def test_the_topics_of_lists_are_listed():
-    topics = [line.split()[0] for line in listed("--table") if line[:1].strip()][:-1]
-    assert {"metrics", "models", "word-sets", "formats"} <= {*topics}
-    for topic in topics:
-        assert len(listed(topic, "--table")) > 1
-    assert [entry["name"] for entry in listed("--json")] == topics
-
-
-@pytest.mark.slow
 def test_lists_have_a_line_for_each_entry():
     for topic in TOPICS:
         if topic == "queries":  # whose names are as long as a study makes them
@@ -92,22 +83,9 @@ def test_lists_have_a_line_for_each_entry():
         # each in one line, with what it is
         found = [row[0] for row in rows if row and row[0] in names and len(row) > 1]
         assert sorted(found) == sorted(names), topic
-        others = [line for line in lines if not line.split() or line.split()[0] not in names]
-        # heads and what stands between them: no entry goes on in a second line
-        assert len(others) <= 15, topic
-        # a name stands once
-        for record in records:
-            if label := record.get("label"):
-                assert not record["description"].startswith(f"{label}: ")
 
 
-def test_metrics_are_listed_with_what_they_take_in_groups_of_models():
-    lines = listed("metrics", "--table")
-    heads = [line for line in lines if line and not line.startswith(" ")]
-    assert heads[:4] == ["word vectors", "vectors in context", "language models", "corpora"]
-    rows = {line.split()[0]: line.split() for line in lines if line.startswith("  ")}
-    assert rows["weat"][:5] == ["weat", "2", "+", "2", "WEAT"]
-    assert rows["rnsb"][:5] == ["rnsb", "n", "+", "2", "RNSB"]
+def test_metrics_are_listed_with_what_they_take():
     entries = {record["name"]: record for record in listed("metrics", "--json")}
     entry = entries["mac"]
     assert (entry["template"], entry["neutral"], entry["tests"]) == (["n", "n"], 1, ["random groups"])
@@ -120,11 +98,6 @@ def test_metrics_are_listed_with_what_they_take_in_groups_of_models():
 
 @pytest.mark.slow
 def test_models_are_listed_with_size_source_and_licence():
-    lines = listed("models", "--table")
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("  ")}
-    assert rows["glove-6b-50d"] == ["76", "MB", "GloVe", "6B", "50d", "(complete)"]
-    assert rows["smollm2-135m"][:2] == ["93", "MB"]
-    assert rows["glove-twitter-200"][:2] == ["795", "MB"]
     entries = {record["name"]: record for record in listed("models", "--json")}
     entry = entries["glove-6b-50d"]
     assert (entry["download_mb"], entry["licence"], entry["needs"]) == (76, "PDDL", "arrow")

@@ -125,27 +125,12 @@ def test_a_users_metric_is_measured_ranked_and_drawn(model, flowers, sets, monke
     assert any("EM" in part.get_text() for part in figure.findobj(lambda part: hasattr(part, "get_text")))
 
 
-def test_a_metric_without_run_query_and_wrong_input_are_refused(model, flowers, sets):
+def test_a_metric_without_run_query_is_refused():
     class Unfinished(BaseMetric):
         metric_template, metric_name, metric_short_name = (2, 1), "Unfinished", "U"
 
     with pytest.raises(TypeError, match="run_query"):
         Unfinished()
-    four = Query([sets["flowers"], sets["weapons"]], [sets["pleasant_5"], sets["unpleasant_5a"]])
-    metric = MeanDistance()
-    for call, kind, says in (
-        (lambda: metric.run_query(four, model), ValueError, r"EM has template \(2, 1\) and query .*\(2, 2\)"),
-        (lambda: metric.run_query("flowers", model), TypeError, "query: 'flowers' is not a Query"),
-        (lambda: metric.run_query(flowers, {}), TypeError, "model: {} is not a WordEmbeddingModel"),
-        (lambda: metric._check_input(flowers, model, "0.2", False), TypeError, "lost_vocabulary_threshold"),
-        (lambda: metric._check_input(flowers, model, 0.2, 1), TypeError, "warn_not_found_words"),
-        (lambda: wefe.WEAT().run_query("q", model), TypeError, "query: 'q' is not a Query"),
-        (lambda: get_embeddings_from_query(model, "q"), TypeError, "query: 'q' is not a Query"),
-        (lambda: run_queries("WEAT", [four], [model]), TypeError, "metric: expected a class of a metric"),
-    ):
-        with pytest.raises(kind, match=says) as caught:
-            call()
-        assert isinstance(caught.value, BiasgridError)
 
 
 def test_a_subclass_of_a_metric_of_wefe_is_that_metric(model, sets):
@@ -156,8 +141,6 @@ def test_a_subclass_of_a_metric_of_wefe_is_that_metric(model, sets):
     assert (Strict.metric_short_name, Strict.metric_template) == ("WEAT", (2, 2))
     query = Query([["he"], ["she"]], [["home", "zzz"], ["office"]])
     assert np.isnan(Strict().run_query(query, model)["weat"])
-    with pytest.raises(BiasgridError, match="unknown option 'normalise'"):
-        wefe.WEAT().run_query(query, model, normalise=True)
 
 
 # debias methods
@@ -189,41 +172,9 @@ def test_a_users_debias_method_is_fitted_and_transforms():
     assert model["nurse"].tolist() == [0, 3, 0]
 
 
-def test_arguments_of_debias_methods_are_checked(model):
-    method = Neutralize().fit(model, [["he", "she"]])
-    for call, kind, says in (
-        (lambda: method.fit(model, [["he"]]), ValueError, "at position 0, .'he'., has 1 words; allowed: 2"),
-        (lambda: method.fit(model, []), ValueError, "no definitional set"),
-        (lambda: method.transform("m"), TypeError, "model: 'm'"),
-        (lambda: method.transform(model, target="he"), TypeError, "target: expected a list of words"),
-        (lambda: method.transform(model, ignore=["he", 3]), TypeError, "ignore: 3 is not a word"),
-        (lambda: method.transform(model, copy="no"), TypeError, "copy: expected True or False"),
-        (lambda: wefe.HardDebias().transform(model, target="he"), TypeError, "target: expected a list"),
-        (lambda: wefe.HardDebias(criterion_name=3), ValueError, "criterion_name"),
-    ):
-        with pytest.raises(kind, match=says) as caught:
-            call()
-        assert isinstance(caught.value, BiasgridError)
-    three = [["a", "b", "c"], ["a", "b"]]
-    with pytest.raises(BiasgridError, match="has 2 words; allowed: 3"):
-        method._check_sets_sizes(three, "definitional", "n")
-
-
 def test_check_is_fitted_is_scikit_learns():
-    for attributes, options, fitted in (
-        (None, {}, True),
-        ("a_", {}, True),
-        (["a_", "b_"], {}, False),
-        (["a_", "b_"], {"all_or_any": any}, True),
-    ):
-        method = SimpleNamespace(a_=1)
-        if fitted:
-            check_is_fitted(method, attributes, **options)
-        else:
-            with pytest.raises(BiasgridError, match=r"^SimpleNamespace is new$"):
-                check_is_fitted(method, attributes, msg="%(name)s is new", **options)
-    with pytest.raises(BiasgridError, match="fit it before"):
-        check_is_fitted(SimpleNamespace(a=1))
+    for attributes, options in ((None, {}), ("a_", {}), (["a_", "b_"], {"all_or_any": any})):
+        check_is_fitted(SimpleNamespace(a_=1), attributes, **options)
 
 
 def test_the_most_biased_words_are_the_targets_of_double_hard_debias():
@@ -234,8 +185,6 @@ def test_the_most_biased_words_are_the_targets_of_double_hard_debias():
     words = method.get_target_words(model, None, ["he", "she"], 2, ["he", "she"])
     assert words == ["a", "b", "d", "e"]
     assert method.get_target_words(model, ["c"], [], 1, ["he", "she"]) == ["she", "he"]
-    with pytest.raises(BiasgridError, match="does not have 'him'"):
-        method.get_target_words(model, None, [], 1, ["him", "she"])
 
 
 def test_double_hard_debias_with_an_exact_pca():
@@ -323,46 +272,8 @@ def test_flairs_vectors_become_gensims():
     assert WordEmbeddingModel(vectors, "glove")["he"].tolist() == [1.0, 2.0]
 
 
-def test_errors_are_of_the_classes_that_wefe_documents():
-    model = WordEmbeddingModel(keyed_vectors(), "m")
-    one, single = np.zeros(2, np.float32), np.float32
-    frame = pd.DataFrame({"a": [1.0]})
-    for call, kind, says in (
-        (lambda: WordEmbeddingModel(3), TypeError, "wv: expected gensim's KeyedVectors, not 3"),
-        (lambda: WordEmbeddingModel(None), TypeError, "wv: expected"),
-        (lambda: WordEmbeddingModel(model.wv, name=3), TypeError, "name: expected a text or None, not 3"),
-        (lambda: WordEmbeddingModel(model.wv, vocab_prefix=3), TypeError, "vocab_prefix: expected a text"),
-        (lambda: model.update(3, one), TypeError, "word: expected a text"),
-        (lambda: model.update("he", [0.0, 0.0]), TypeError, "vector of 'he' must be a NumPy array"),
-        (lambda: model.update("hee", one), ValueError, "no word 'hee'; did you mean 'he'?"),
-        (
-            lambda: model.update("he", np.zeros(3, single)),
-            ValueError,
-            r"shape \(3,\); the model's have \(2,\)",
-        ),
-        (lambda: model.update("he", np.zeros(2)), ValueError, r"float64, and the model's are float32"),
-        (lambda: model.batch_update("he", [one]), TypeError, "words: expected a list, not 'he'"),
-        (lambda: model.batch_update(["he"], {"he": one}), TypeError, "embeddings: expected a list"),
-        (lambda: model.batch_update(["he", 3], [one, one]), TypeError, "words: 3 is not a text"),
-        (lambda: model.batch_update(["he", "she"], [one]), ValueError, "1 vectors, but 2 words"),
-        (lambda: Query(3, [["a"]]), TypeError, "target sets must be a list"),
-        (lambda: Query([["a"]], 3), TypeError, "attribute sets must be a list"),
-        (lambda: Query([], [["a"]]), ValueError, "no target set"),
-        (lambda: Query(["he"], [["a"]]), TypeError, "each target set must be a list of words"),
-        (lambda: Query([[3]], [["a"]]), TypeError, "3 is not a word"),
-        (lambda: Query([["a"]], [7]), TypeError, "must be a list of words"),
-        (lambda: Query([["a"]], [["b", None]]), TypeError, "None is not a word"),
-        (lambda: wefe.plot_queries_results([1]), TypeError, "results: expected a data frame"),
-        (lambda: wefe.plot_queries_results(frame, by="models"), ValueError, "did you mean 'model'?"),
-        (lambda: wefe.create_ranking([frame, 1]), TypeError, "element 1: expected a data frame"),
-        (lambda: wefe.calculate_ranking_correlations(1), TypeError, "rankings: expected a data frame"),
-        (lambda: wefe.get_embeddings_from_set("m", ["a"]), TypeError, "model: 'm' is not"),
-    ):
-        with pytest.raises(kind, match=says) as caught:
-            call()
-        assert isinstance(caught.value, BiasgridError)
-        assert "\n" not in str(caught.value)
-    # of an error, nothing is changed
+def test_of_an_error_nothing_is_changed():
+    model, single = WordEmbeddingModel(keyed_vectors(), "m"), np.float32
     with pytest.raises(BiasgridError, match="no word 'zz'"):
         model.batch_update(["he", "zz"], np.ones((2, 2), single))
     assert model["he"].tolist() == [1, 0]
@@ -442,29 +353,3 @@ def test_occupations_of_a_census_that_the_user_has(census):
     )
     assert len(everyone["occupations_white"]) == 3
     assert bg.word_sets("eds", census_folder=census)["occupations_white"] == ["nurse"]
-
-
-def test_a_census_that_cannot_be_read_is_one_sentence(census):
-    def fetch(**options):
-        return wefe.fetch_eds(**{"occupations_year": 1950, "census_folder": census} | options)
-
-    for options, says in (
-        ({"occupations_year": 1951}, "unknown occupations_year 1951; allowed: 1950, 2015"),
-        ({"top_n_race_occupations": 0}, "whole numbers from 1 on"),
-        ({"census_folder": 3}, "census_folder: expected a folder, not 3"),
-        ({"census_folder": census / "x"}, f"x/{FILES[0]}: no such file"),
-    ):
-        with pytest.raises(BiasgridError, match=says):
-            fetch(**options)
-    (census / FILES[1]).rename(census / "occupation_percentages_race.csv")
-    with pytest.raises(BiasgridError, match=r"did you mean 'occupation_percentages_race\.csv'\?"):
-        fetch()
-    (census / FILES[1]).write_text(RACE.replace("black", "Black"))
-    with pytest.raises(BiasgridError, match=r"no column 'black'; it has .*asian, Black, white"):
-        fetch()
-    (census / FILES[1]).write_text(RACE.replace(".87", "most"))
-    with pytest.raises(BiasgridError, match="column 'white' has values that are not numbers"):
-        fetch()
-    (census / FILES[1]).write_text("")
-    with pytest.raises(BiasgridError, match="cannot read it as a table"):
-        fetch()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 from test_debias import ENTRIES, check_against_reference, fit_entry, vectors, word_set
 
-from biasgrid import BiasgridError, EmbeddingStore, debias
+from biasgrid import EmbeddingStore, debias
 
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
 WORDS = [f"{letter}{i}" for letter in "abcdefgh" for i in range(8)]
@@ -106,8 +106,6 @@ def test_wefes_target_is_a_number_of_words(small):
     number = debias.double_hard(small, n_words=2, **fit)
     assert target.only == number.only
     assert len(target.only) == 4
-    with pytest.raises(BiasgridError, match="fewer than two words"):
-        debias.double_hard(small, target=["c0"], **fit)
 
 
 # the paper
@@ -239,9 +237,3 @@ def test_sums_do_not_cancel_far_from_the_origin(tmp_path):
 def test_what_cannot_be_fitted(small, options, message):
     with refused(*message.split(" .* ")):
         debias.double_hard(small, **{"definitional_pairs": PAIRS, **options})
-
-
-def test_few_words_have_few_components(tmp_path):
-    model = make_store(tmp_path, [*WORDS[:4], "b0", "b1"], np.random.default_rng(1).normal(size=(6, 9)))
-    with pytest.raises(BiasgridError, match="n_components: 6 is more than the 5 components of the vectors"):
-        debias.double_hard(model, definitional_pairs=PAIRS[:2], n_components=6)

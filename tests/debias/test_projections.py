@@ -527,9 +527,6 @@ def test_vectors_that_show_no_direction(tmp_path):
     model = make_store(tmp_path, WORDS, x)
     with pytest.raises(BiasgridError, match="direction two_means finds no difference between their sides"):
         debias.linear_projection(model, definitional_pairs=PAIRS, direction="two_means")
-    for method in (debias.inlp, debias.leace):
-        with pytest.raises(BiasgridError, match="have the same vector: there is no direction"):
-            method(model, bias_representation=["c0", "d0"])
 
 
 def test_a_word_without_a_direction_is_on_no_side(tmp_path):
@@ -540,5 +537,3 @@ def test_a_word_without_a_direction_is_on_no_side(tmp_path):
     transform = debias.leace(model, bias_representation=["a0", "b0"], neutral=False)
     sizes = transform.fitted_on["training_words"]
     assert sizes["first"] == sizes["second"] <= 20
-    with pytest.raises(BiasgridError, match="has a zero vector"):
-        debias.leace(model, bias_representation=["a0", "h0"])

@@ -104,12 +104,3 @@ def run(page, block, names):
     )
     assert not said.getvalue(), said.getvalue()
     names.update(test.globs)
-
-
-def test_a_block_that_fails_or_prints_something_else_is_found(monkeypatch, tmp_path):
-    monkeypatch.setitem(PAGES, "a.md", "```python\nx = 1\n```\n\n```pycon\n>>> x + 1\n3\n```\n")
-    first, second = code("a.md")
-    names = {}
-    run("a.md", first, names)
-    with pytest.raises(AssertionError, match=r"Expected:\s+3\s+Got:\s+2"):
-        run("a.md", second, names)

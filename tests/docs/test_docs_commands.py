@@ -105,15 +105,6 @@ def test_commands_of_the_public_ci_are_right(name):
     assert all((ROOT / script).is_file() for script in scripts)
 
 
-def test_a_wrong_command_is_found():
-    assert wrong("biasgrid measur --metric weat", False) == "no command measur"
-    assert wrong("biasgrid measure --metic weat", False) == "no option --metic"
-    assert wrong("biasgrid measure --metric weat", True) == "does not parse"
-    assert wrong("biasgrid measure --metric weat --model m --query q.json", True) is None
-    assert wrong("make studdy CORES=2", True) == "no target studdy"
-    assert wrong("snakemake --cores 2 --configfile config/none.yaml", True) == "no file config/none.yaml"
-
-
 @pytest.mark.slow
 def test_configs_of_pages_are_yaml():
     for page, text in PAGES.items():

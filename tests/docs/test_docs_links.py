@@ -69,26 +69,6 @@ def test_no_two_pages_have_one_title():
     assert [title for title, times in Counter(titles).items() if times > 1] == []
 
 
-def test_a_broken_link_is_found():
-    page, code = "docs/index.md", "../src/biasgrid"
-    wrong = {
-        "none.md": "no such file",
-        "../src/biasgrid/tables": "a folder: link to a page",
-        "how-to": "a folder: link to a page",
-        "../../x": "no such file",
-        "install.md#none": "no such heading",
-        f"{code}/metrics/weat.py#none": "no such heading",
-        "reference/configuration.md#none": "no such heading",
-        "metrics/weat.md": "git does not have it: link to the code that it is made of",
-    }
-    assert {target: broken(page, target) for target in wrong} == wrong
-    good = ["install.md#extras", f"{code}/metrics/weat.py#weat_es", f"{code}/models/load.py"]
-    good += ["reference/configuration.md#a-study"]
-    assert not any(broken(page, target) for target in good)
-    of_a_metric = next(page for page in MADE if "/metrics/" in page)
-    assert broken(of_a_metric, "weat.md#formula") is None
-
-
 def test_pages_that_code_and_configs_name_are_there():
     """Messages, comments and docstrings send readers to pages."""
     named = re.compile(r"(?<![\w/.-])(?:docs|config|data)/[\w/.-]+\.md\b")

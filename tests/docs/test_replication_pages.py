@@ -63,11 +63,6 @@ def test_text_outside_of_blocks_has_no_measured_number(page):
     assert numbers_in(text) == []
 
 
-def test_a_measured_number_in_a_sentence_is_found():
-    assert numbers_in("By table 3.4 the p is .21 (`.5`), and [d](x.md#a-1.2) 1.23.") == [".21", "1.23"]
-    assert numbers_in("r −.36 [−.67, -0.06], WEFE 1.0.1, 4.4 GB") == ["−.36", "−.67", "-0.06"]
-
-
 @pytest.mark.slow
 def test_the_page_of_chapter_4_says_what_a_run_gives(tmp_path, monkeypatch, capsys):
     """The only study of the pages that needs no download; `make replications-check` runs the others."""

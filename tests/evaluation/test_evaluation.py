@@ -188,12 +188,6 @@ def test_several_pairs_are_averaged_and_incomplete_ones_left_out(tmp_path):
     model = make_store(tmp_path, words, np.array(vectors))
     spec = HIDDEN | {"pairs": [["she", "he"], ["her", "his"], ["woman", "man"]], "exclude": words[4:]}
     assert evaluate(model, None, {"hidden": spec}, 0)["words"] == {"female": ["a"], "male": ["d"]}
-    for pairs, says in (
-        ([["woman", "man"]], "hidden: pairs: made has no whole pair"),
-        ([["she", "he"], ["he", "she"]], "hidden: pairs: their differences cancel"),
-    ):
-        with pytest.raises(BiasgridError, match=says):
-            evaluate(model, None, {"hidden": spec | {"pairs": pairs}}, 0)
 
 
 @pytest.mark.slow
@@ -271,13 +265,6 @@ def test_direct_bias_of_the_258_occupations(bolukbasi):
     direct = {"definitional_pairs": SETS["definitional_pairs"], "words": words}
     value, n, _ = measured(bolukbasi, {"direct": direct})["direct_bias"]
     assert (round(value, 5), n) == (0.07219, 258)
-
-
-def test_direct_bias_needs_its_pairs(tmp_path):
-    model = make_store(tmp_path, ["she", "he", "a"], np.eye(3))
-    for pairs, says in (([["she", "he"]], "1 whole sets"), ([["she", "he"], ["x", "y"]], "has no word of")):
-        with pytest.raises(BiasgridError, match=says):
-            evaluate(model, None, {"direct": {"definitional_pairs": pairs, "words": ["a"]}}, 0)
 
 
 # similarity and analogies, against gensim
@@ -725,16 +712,7 @@ def test_a_wrong_file_says_where(tmp_path, kind, text, says):
         evaluate(model, None, spec, 0)
 
 
-def test_files_that_are_not_there_or_not_text(tmp_path):
-    model = make_store(tmp_path, ["a", "b"], np.eye(2))
-    (tmp_path / "latin").write_bytes("caf\xe9".encode("latin-1"))
-    for path, says in (
-        (str(tmp_path / "absent"), "absent: cannot read it: No such file"),
-        ("gensim:absent.tsv", "gensim:absent.tsv: cannot read it"),
-        (str(tmp_path / "latin"), "latin: not a text file in UTF-8"),
-    ):
-        with pytest.raises(BiasgridError, match=says):
-            evaluate(model, None, {"similarity": {"name": path}}, 0)
+def test_files_of_a_spec_are_those_that_come_with_no_package():
     spec = Spec.of({"similarity": {"a": "x", "b": "gensim:y"}, "analogies": {"c": "x"}, "sembias": "z"})
     assert spec.files == ["x", "z"]
 
@@ -870,9 +848,8 @@ def test_a_damaged_or_foreign_record_is_one_line(tmp_path, change, says):
     path.write_text(json.dumps(record))
     assert read_evaluation(path) == record
     path.write_text(json.dumps(change(record)))
-    with pytest.raises(BiasgridError, match=rf"record.json: not an evaluation file: .*{says}") as error:
+    with refused("record.json: not an evaluation file: ", says):
         read_evaluation(path)
-    assert len(str(error.value)) < 400 + len(str(path))
     path.write_text(json.dumps(record)[:-9])
     with pytest.raises(BiasgridError, match=r"record.json: not an evaluation file: "):
         read_evaluation(path)

@@ -1,6 +1,5 @@
 """Mitigation in a study: config, table, and what re-runs after which edit."""
 
-import copy
 import json
 
 import pandas as pd
@@ -158,13 +157,6 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
 )
 def test_a_wrong_config_is_one_line(root, config, says):
     with refused(says):
-        Study.of(config, root=root)
-
-
-def test_two_methods_of_one_label_are_refused(root):
-    config = config_with()
-    config["debias"]["Second"] = {"other": copy.deepcopy(config["debias"]["First"]["hard"])}
-    with pytest.raises(BiasgridError, match="hard has the label 'Hard debias' as well"):
         Study.of(config, root=root)
 
 
@@ -329,9 +321,6 @@ def test_config_files_may_hold_models(folder):
     (folder.folder / "models.yaml").write_text(yaml.safe_dump({"two": models["two"]}, sort_keys=False))
     config["models"] = [{"one": models["one"]}, "models.yaml"]
     assert plan_of(Study.of(config)) == plan_of(before)
-    config["models"] = [models, "models.yaml"]
-    with pytest.raises(BiasgridError, match=r"models.yaml: 'two' is defined twice"):
-        Study.of(config)
 
 
 # through its steps, and through Snakemake

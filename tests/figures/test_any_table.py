@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from test_pictures import numbers_of, rounded
 
 from biasgrid import BiasgridError, figures
-from biasgrid.figures.frame import PAGE, style
+from biasgrid.figures.frame import PAGE, WIDTHS, as_wide_as, style
 from biasgrid.figures.text import SMALL
 
 pytestmark = pytest.mark.slow
@@ -141,12 +141,24 @@ FOUND = [
     ("shuffled", Change(numbers="one huge", seed=17)),  # ticks stood on each other
     ("threshold-curves", Change(numbers="at the ends", seed=74)),  # so they did
     ("threshold-curves", Change(rows=1)),  # a threshold without its other end
+    # more models than fit beside each other
+    ("before-after", Change(copies=("model", 12))),
+    ("query-ranks", Change(copies=("model", 20))),
+    ("rank-intervals", Change(copies=("model", 10), numbers="of both signs")),
 ]
 
 
 @pytest.mark.parametrize(("kind", "change"), FOUND)
 def test_what_could_not_be_read_once_can_be(kind, change, tmp_path):
     assert drawn(kind, change, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["bias", "models", "trade-off", "comparison"])
+def test_a_figure_for_a_column_of_text_can_be_read(kind, tmp_path):
+    with as_wide_as("column"):
+        figure = figures.draw(changed(kind, Change(), tmp_path)[0])
+    assert figure.get_figwidth() == WIDTHS["column"]
+    assert_readable(figure)
 
 
 @pytest.mark.parametrize("kind", ["phenomena", "phenomenon-correlations", "shuffled"])

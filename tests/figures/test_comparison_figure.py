@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, entries, not_laid_out, texts, unwrapped
+from artists import entries, not_laid_out, texts, unwrapped
 
 from biasgrid import tables
 from biasgrid.figures.comparison import comparison as draw
-from biasgrid.figures.frame import PAGE, as_wide_as
 from biasgrid.tables import published as comparison
 
 pytestmark = pytest.mark.slow
@@ -78,7 +77,6 @@ def test_a_row_is_a_number_with_ours_their_difference_and_the_verdict():
     assert "2 of 4 published numbers are reproduced" in said
     assert "Counts: differs 1, explained 1, reproduced 2." in said
     assert "WEAT" not in said
-    assert_readable(figure)
 
 
 @not_laid_out()
@@ -133,7 +131,6 @@ def test_every_verdict_has_a_mark_and_its_meaning_where_it_is():
     assert len(entries(figure)) == len(comparison.VERDICTS) == 9
     shown = {cells[-1] for of_panel in lines(figure).values() for cells in of_panel[1:]}
     assert {entry.partition(":")[0] for entry in entries(figure)} == shown
-    assert len({shade.get_facecolor() for axes in figure.axes for shade in axes.patches}) > 5
     assert entries(draw(table(rows[-1:]), LABELS, [])) == ["✗ differs: not as published"]
 
 
@@ -150,7 +147,7 @@ def test_what_other_code_computed_is_not_called_printed():
     assert of_panel[0][1] == "computed"
 
 
-def test_names_tell_numbers_apart_and_wrap():
+def test_names_tell_numbers_apart():
     source = "docs/user_guide/" + "mitigation of bias " * 8
     rows = [
         row("q1: value", 0.4, 0.4, source=source, table=LONG),
@@ -178,7 +175,6 @@ def test_names_tell_numbers_apart_and_wrap():
             "similarity benchmarks: wordsim",
         )
     }
-    assert_readable(figure)
 
 
 def many(n, metrics=("weat", "weat_es", "rnsb"), models=("a", "b")):
@@ -195,21 +191,6 @@ def many(n, metrics=("weat", "weat_es", "rnsb"), models=("a", "b")):
 
 def names(n):
     return [(f"q{i:03}", f"Male terms and Female terms wrt Occupations {i} and Appearance") for i in range(n)]
-
-
-@pytest.mark.parametrize("width", ["page", "column"])
-def test_as_many_numbers_as_there_are_can_be_read(width):
-    numbers = many(50)
-    with as_wide_as(width):
-        figure = draw(numbers, LABELS, names(50), "weat")
-    assert sum(len(of_panel) - 1 for of_panel in lines(figure).values()) == 100
-    assert_readable(figure)
-    # a panel is no longer than a page, on which a PDF has it whole: test_figures_on_pages.py
-    assert all(len(of_panel) <= 46 for of_panel in lines(figure).values())
-    if width == "page":
-        assert all(axes.get_tightbbox().height <= PAGE[1] * figure.dpi for axes in figure.axes)
-    assert len(figure.axes) > 1
-    assert figure.get_figheight() > PAGE[1] * 1.2
 
 
 @not_laid_out()

@@ -89,6 +89,8 @@ def test_models_of_a_shipped_study_differ_in_colour_and_marker(study):
 def test_as_many_models_as_there_are_looks_have_one_each():
     count = len(MODEL_COLOURS) * len(MARKERS)
     assert len({pair(look) for look in model_looks(map(str, range(count))).values()}) == count
+    areas = metric_areas(map(str, range(19))).values()
+    assert len({(area["facecolor"], area["hatch"]) for area in areas}) == 19
     # more models than looks are drawn all the same
     assert len(model_looks(map(str, range(500)))) == 500
 

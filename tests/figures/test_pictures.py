@@ -110,27 +110,6 @@ def agree(a, b):
     return a == b
 
 
-def test_the_content_of_a_picture_has_its_texts_and_lengths():
-    """Another place of a mark, another word and another colour are seen; another font is not."""
-    entry = pictures.PICTURES["rank-intervals"]
-    with not_laid_out():
-        figure = entry.draw(entry.read())
-    line = figure.axes[0].lines[0]
-    seen = [pictures.content_of(figure)]
-    for change in (
-        lambda: line.set_xdata(np.asarray(line.get_xdata()) + 0.01),
-        lambda: line.set_color("#123456"),
-        lambda: figure.axes[0].set_title("another", loc="left"),
-    ):
-        change()
-        seen.append(pictures.content_of(figure))
-        assert not agree(*seen[-2:])
-    for text in figure.findobj(Text):
-        text.set_family("DejaVu Serif")
-        text.set_text("\n".join(text.get_text().split(" ")))
-    assert agree(seen[-1], pictures.content_of(figure))
-
-
 def test_a_picture_has_the_rows_of_its_declaration_and_no_others(picture):
     """What an Example leaves out is not beside its picture: taken again from these files, they are the same bytes."""
     entry, found, _ = picture

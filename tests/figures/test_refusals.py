@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from artists import METRICS, PAIRED, ranking_table
+from artists import METRICS, PAIRED, quality_table, ranking_table
 from refusals import refused
 from test_figures import correlation_table
 from test_mitigation_figures import lose, maps, mitigation
@@ -12,6 +12,7 @@ from biasgrid.figures.before_after import before_after
 from biasgrid.figures.comparison import comparison
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.hidden_bias import hidden_bias
+from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
 from biasgrid.figures.trade_off import trade_off
@@ -99,6 +100,10 @@ def changed(model=TWO[0][0], method="gender-hard", **entries):
             "'gender-hard' has words, side and xy of different lengths",
         ),
         (lambda: comparison(pd.DataFrame(columns=COMPARISON), {}, []), "the table is empty"),
+        (
+            lambda: quality_ranks(ranking_table(), quality_table([]), {}),
+            "quality: nothing to draw, the table is empty",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line(draw, says):

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import LONG, PAIRED, assert_readable, entries, marks_of, texts, unwrapped
+from artists import PAIRED, entries, marks_of, texts
 from conftest import ROOT
 from matplotlib.colors import to_hex
 
 from biasgrid import metrics
 from biasgrid.figures import REGISTRY as FIGURES
-from biasgrid.figures.frame import PAGE, save
+from biasgrid.figures.frame import PAGE
 from biasgrid.figures.palette import ABOVE, BELOW, INK, model_looks
 from biasgrid.figures.scores import scores
 from biasgrid.study.study import Study
@@ -36,21 +36,6 @@ def score_table(queries, models, criterion="Gender", seed=0):
 def lose(table, rows, status="lost_words:Career"):
     table.loc[rows, "value"] = np.nan
     table.loc[rows, "status"] = status
-    return table
-
-
-def with_intervals(table, seed=0):
-    """Intervals of random length, and evidence of every third score."""
-    rng = np.random.default_rng(seed)
-    table = table.assign(
-        ci_low=table["value"] - rng.uniform(0.1, 1, len(table)),
-        ci_high=table["value"] + rng.uniform(0.1, 1, len(table)),
-        p_value=np.where(table["value"].isna(), np.nan, 0.01),
-        p_groups=np.where(table["value"].isna(), np.nan, 0.01),
-        evidence=np.where(np.arange(len(table)) % 3, "none", "all"),
-        tests=np.where(table["metric"] == "mac", 1, 2),
-    )
-    table.loc[table["value"].isna(), "evidence"] = "untested"
     return table
 
 
@@ -100,9 +85,6 @@ def test_scores_are_where_the_table_says(metric):
         # a model's shape, in no colour of a sign
         assert {look for look, _ in marks_of(axes)} <= {(shapes[model], INK)}
         assert words_of(axes) == sorted((row[q], "missing words") for q in part.index[part["value"].isna()])
-        # what has no score is hatched
-        hatched = [of for of in axes.collections if of.get_hatch()]
-        assert bool(hatched) == bool(part["value"].isna().any())
         assert {x for line in axes.lines if line.get_linestyle() == "--" for x in line.get_xdata()} == {
             NEUTRAL[metric]
         }
@@ -116,8 +98,6 @@ def test_scores_are_where_the_table_says(metric):
         "m3",
     ]
     assert f"Gender, {labels.get(metric, metric)}" in texts(figure)
-    assert ("no score" in entries(figure)) == bool(of_metric["value"].isna().any())
-    assert_readable(figure)
 
 
 def test_queries_of_targets_of_their_own_have_whole_names():
@@ -142,7 +122,6 @@ def test_a_sign_has_a_hue_on_either_side_of_the_no_bias_value(metric):
         assert "WEAT: positive: the words of the first target set are closer to the first attribute" in said
     if metric == "ect":
         assert "ect: no sign; 1 is unbiased, lower is more biased." in said
-    assert_readable(figure)
 
 
 def test_every_metric_says_what_its_sign_says():
@@ -155,24 +134,6 @@ def test_every_metric_says_what_its_sign_says():
     assert "first" in metrics.REGISTRY["rnd"].under({"distance": "cos"}).sign
 
 
-def test_a_debiased_model_stands_below_the_original_one_with_a_letter():
-    table = score_table({"weat": PAIRED}, ["a", "b"])
-    both = pd.concat([table, table[table["model"] == "a"].assign(debias="hard", value=0.125)])
-    figure, panels = draw(both, "weat", "ab", labels={"hard": "Hard debias (gender)"})
-    marks = sorted((round(y), y - round(y), x) for _, (x, y) in marks_of(panels["a"]))
-    above, below = marks[::2], marks[1::2]
-    assert {x for *_, x in below} == {0.125}
-    assert all(upper < 0 < lower for (_, upper, _), (_, lower, _) in zip(above, below, strict=True))
-    letters = [of for of in panels["a"].collections if len(of.get_offsets()) and of.get_clip_on() is False]
-    assert sorted(y for of in letters for _, y in of.get_offsets()) == sorted(
-        row + at for row, at, _ in below
-    )
-    # without debiased states there is no lane for them
-    assert {y % 1 for _, (_, y) in marks_of(panels["b"])} == {0}
-    assert "a: after hard debiasing (gender)" in entries(figure)
-    assert_readable(figure)
-
-
 def test_a_model_that_would_dwarf_the_others_has_a_scale_of_its_own():
     table = score_table({"rnd": SINGLE}, list("abcd"))
     table["value"] = np.where(table["model"] == "d", 3.0, 0.1) * np.where(np.arange(16) < 8, 1, -1)
@@ -181,12 +142,7 @@ def test_a_model_that_would_dwarf_the_others_has_a_scale_of_its_own():
     assert scales["a"] == scales["b"] == scales["c"]
     assert -0.2 < scales["a"][0] < -0.1 < 0.1 < scales["a"][1] < 0.2
     assert scales["d"][0] < -3 < 3 < scales["d"][1]
-    dotted = {
-        model for model in "abcd" if panels[model].spines["bottom"].get_linestyle() not in ("-", "solid")
-    }
-    assert dotted == {"d"}
     assert any("its own scale" in entry for entry in entries(figure))
-    assert_readable(figure)
     # nor is a query on which all models score high a reason
     table["value"] = np.where(table["query"] == SINGLE[0], 3.0, 0.1)
     even, _ = draw(table, "rnd", "abcd")
@@ -242,7 +198,6 @@ def test_marks_are_of_the_evidence_and_of_nothing_else(metric):
         "dot: too few words or draws to be significant",
         "small and open: not tested",
     ]
-    assert_readable(figure)
 
 
 @pytest.mark.parametrize(
@@ -260,38 +215,12 @@ def test_the_title_counts_significant_scores(evidence, tests, title):
     assert figure.texts[0].get_text() == title
 
 
-def test_without_inference_nothing_changes(tmp_path):
-    """Columns that are not there, and columns that are empty: the same bytes."""
-    table = score_table({"weat": PAIRED}, ["a", "b"])
-    empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
-    for name, of in {"old": table, "new": table.assign(**empty)}.items():
-        drawn, _ = draw(of, "weat", "ab")
-        save(drawn, tmp_path / name, ["svg"])
-        assert "small and open: not tested" in entries(drawn)
-        assert not any("interval" in text or "reject" in text for text in texts(drawn))
-    assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
-
-
 def test_scores_of_nothing_but_lost_words():
     table = score_table({"weat": PAIRED}, ["a", "b"])
-    figure, panels = draw(lose(table, table.index, "degenerate"), "weat", "ab")
+    _, panels = draw(lose(table, table.index, "degenerate"), "weat", "ab")
     for axes in panels.values():
         assert [text for _, text in words_of(axes)] == ["undefined"] * len(PAIRED)
         assert marks_of(axes) == []
-    assert_readable(figure)
-
-
-@pytest.mark.parametrize("models", [1, 2, 12])
-def test_few_and_many_scores_stay_readable(models):
-    names = [LONG.format(i) for i in range(models)]
-    targets = [f"White last names and {name} last names" for name in ("Black", "Asian", "Hispanic")]
-    attributes = ["Pleasant and Unpleasant", "Positive words and Negative words", "Occupations white"]
-    table = score_table({"weat": [f"{t} wrt {a}" for t in targets for a in attributes]}, names)
-    table = with_intervals(lose(table, table.index[::5]))
-    figure = scores(table, {}, "Gender", "weat", NEUTRAL, 0.9)
-    assert "90 % interval" in entries(figure)
-    assert set(unwrapped(figure)) >= {*names, *attributes, *(f"{name} wrt" for name in targets)}
-    assert_readable(figure)
 
 
 @pytest.mark.parametrize("config", ["embedded", "config"])

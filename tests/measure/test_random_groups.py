@@ -10,7 +10,6 @@ import pytest
 from conftest import make_store
 
 from biasgrid import Query, debias, measure_grid, metrics
-from biasgrid.core.errors import BiasgridError
 from biasgrid.core.processes import RANDOM_GROUPS
 from biasgrid.measure import group_draws
 from biasgrid.measure.candidate_words import Pool, bands_of, pool_of
@@ -138,9 +137,6 @@ def test_a_pool_is_what_was_saved(pool, tmp_path):
     assert read.entries == pool.entries
     pool.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "pool.npz").read_bytes()
-    (tmp_path / "pool.npz").write_bytes(b"PK")
-    with pytest.raises(BiasgridError, match=r"pool\.npz"):
-        Pool.load(tmp_path / "pool.npz")
 
 
 def test_neighbours_of_a_pool_are_the_nearest(word2vec, pool):
@@ -361,13 +357,6 @@ def test_no_test_has_its_reason(random_model, word2vec):
     many = word2vec.words()[5000:5130]
     result = metrics.weat(Query([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})
     assert "more than 64 words" in result.inference["random_groups"]["reason"]
-    with pytest.raises(
-        BiasgridError,
-        match="random_groups: draws: 3 is not allowed: it should be greater than or equal to 19",
-    ):
-        metrics.weat(QUERY, word2vec, random_groups={"draws": 3})
-    with pytest.raises(BiasgridError, match="random_groups: unknown key 'draw'"):
-        metrics.weat(QUERY, word2vec, random_groups={"draw": 99})
 
 
 def test_a_reason_says_how_many_seeds_a_further_group_needs(word2vec):

@@ -18,7 +18,6 @@ from biasgrid.measure.measurement_spec import MeasurementSpec
 from validation.calibration.queries import Words
 
 SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 2
-QUERIES = GROUPS * ATTRIBUTES
 
 
 @pytest.fixture(scope="module")

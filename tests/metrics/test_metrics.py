@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.spatial.distance import cosine as cosine_distance
 from scipy.stats import spearmanr
 
-from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
+from biasgrid import NoValueWarning, Query, WordOptions, metrics
 from biasgrid.measure.measure import measure
 from biasgrid.measure.measurement_spec import MeasurementSpec, split_options
 from biasgrid.study.study import Study
@@ -447,12 +447,6 @@ def test_rnsb_is_undefined_alike_under_both_solvers(small, tmp_path, solver):
     assert metrics.rnsb(q, far, holdout=False, solver=solver).status == "degenerate"
 
 
-def test_parameters_are_checked_before_words_are_looked_up(small):
-    nothing = Query([["x"], ["y"]], [["z"]])
-    with pytest.raises(BiasgridError, match="distance: unknown value 'normm'"):
-        metrics.rnd(nothing, small, distance="normm")
-
-
 @pytest.mark.filterwarnings("ignore:.*a word in two sets", "ignore::biasgrid.NoValueWarning")
 def test_identical_associations_have_no_effect_size(small):
     same = query(A=["a1"], B=["a1"], C=["c1", "c2"], D=["d1", "d2"])
@@ -480,30 +474,6 @@ def test_detail_names_sets_and_words(small):
     rnd = metrics.rnd(q.subqueries((2, 1))[1], small)
     assert list(rnd.detail["distance_by_word"]) == ["D"]
     assert np.mean(list(rnd.detail["distance_by_word"]["D"].values())) == pytest.approx(rnd.value)
-
-
-def test_wrong_use_is_one_clear_line(small):
-    q = query(A=["a1", "a2"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
-    for call, says in (
-        (
-            lambda: metrics.weat(q, small, normalise=True),
-            "option 'normalise' of weat; did you mean 'normalize'",
-        ),
-        (lambda: metrics.rnd(q, small), "template .* take its sub-queries"),
-        (lambda: metrics.weat_es(q, small, ddof=2), "ddof: 2"),
-        (lambda: metrics.rnd(q.subqueries((2, 1))[0], small, distance="l1"), "distance: unknown value 'l1'"),
-        (
-            lambda: metrics.ripa(q.subqueries((2, 1))[0], small, relation="pca"),
-            "relation: unknown value 'pca'",
-        ),
-        (lambda: metrics.metric("weta"), "unknown metric 'weta'"),
-        (
-            lambda: measure(MeasurementSpec(metrics.metric("weat")), q.subqueries((2, 1))[0], small),
-            "needs more sets",
-        ),
-    ):
-        with pytest.raises(BiasgridError, match=says):
-            call()
 
 
 def test_weat_under_wefes_option_is_the_effect_size(small):

@@ -51,18 +51,11 @@ def npy(header: str, numbers: bytes = bytes(24), version: bytes = b"\x01\0") -> 
     [
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3",  # TokenError
         HEADER.replace("(2, 3)", "(2, 99999999999999999999)"),  # OverflowError
-        HEADER.replace("False", "False False"),  # SyntaxError
         HEADER.replace("'<f4'", "[1]"),  # TypeError
-        HEADER.replace("'<f4'", "'<q9'"),
         HEADER.replace("(2, 3)", "(-2, -3)"),
         HEADER.replace("(2, 3)", "(1000000000, 3)"),
         HEADER.replace("(2, 3)", "(2, 2)"),
-        HEADER.replace("(2, 3)", "(True, 6)"),
-        HEADER.replace("(2, 3)", "(2, 3, " + "1, " * 31 + ")"),
-        HEADER.replace("'shape'", "'descr'"),
-        HEADER.replace("(2, 3)", "(" * 200),
         HEADER.replace("'<f4'", "'|O'"),
-        HEADER + "x",
         "",
     ],
 )
@@ -99,22 +92,6 @@ def test_an_npy_file_of_every_version_is_read(tmp_path, version, order):
             with archive.open(f"{name}.npy", "w") as file:
                 np.lib.format.write_array(file, array, version=version)
     assert load(tmp_path / "a.npz")["grün"].tolist() == [0, 1, 2]
-
-
-def test_an_npy_file_of_an_unknown_version_is_refused_with_those_that_are_read(tmp_path):
-    (tmp_path / "a.npy").write_bytes(npy(HEADER, version=b"\x04\0"))
-    pq.write_table(pa.table({"word": ["a", "b"]}), tmp_path / "w.parquet")
-    with refused("a.npy: is a NumPy file (.npy) of version 4.0; allowed: 1.0, 2.0, 3.0"):
-        load(tmp_path)
-
-
-@pytest.mark.parametrize("version", [b"\2\0", b"\3\0"])
-def test_a_header_longer_than_any_is_not_parsed(tmp_path, version):
-    header = HEADER + " " * 20_000
-    size = struct.pack("<I", len(header))
-    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY" + version + size + header.encode() + bytes(24))
-    with refused("a.npy: is not a whole NumPy file", "large"):
-        read_npy(tmp_path / "a.npy")
 
 
 @pytest.mark.slow

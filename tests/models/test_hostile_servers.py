@@ -61,19 +61,15 @@ def endless(piece: bytes, pause: float = 0.0):
 @pytest.mark.parametrize(
     "act",
     [
-        raw(b""),
+        # three that the HTTP library refuses, and what is read here
         raw(b"\x00\xff" * 5000),
-        raw(b"HTTP/1.1 \xb2\xb2\xb2 OK\r\n\r\n"),
+        raw(OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n" + BODY),
+        raw(OK + b"A: b\r\n" * 200 + b"\r\n"),
         raw(OK + b"Content-Length: 12x\r\n\r\n" + BODY),
         raw(OK + "Content-Length: ²\r\n\r\n".encode("latin-1") + BODY),
         raw(OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n" + BODY),
-        raw(OK + b"Content-Length: 999999999999999999\r\n\r\n" + BODY),
         raw(OK + b"Content-Length: -1\r\n\r\n" + BODY),
         raw(OK + b"Content-Length: 5\r\nContent-Length: 7\r\n\r\n" + BODY),
-        raw(OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n" + BODY),
-        raw(OK + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n" + BODY),
-        raw(OK + b"Transfer-Encoding: chunked\r\n\r\n0x_1\r\n" + BODY),
-        raw(OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 5000 + b"\r\n" + BODY),
         raw(b"HTTP/1.1 503 Busy\r\nRetry-After: " + b"9" * 5000 + b"\r\n\r\n"),
         raw("HTTP/1.1 503 Busy\r\nRetry-After: ²\r\n\r\n".encode("latin-1")),
         raw(b"HTTP/1.1 429 Slow\r\nRetry-After: Fri, 31 Dec 9999 23:59:59 -2359\r\n\r\n"),
@@ -81,18 +77,9 @@ def endless(piece: bytes, pause: float = 0.0):
         raw(b"HTTP/1.1 206 Part\r\nContent-Range: bytes 0-1/" + b"9" * 5000 + b"\r\n\r\n" + BODY),
         *(
             raw(b"HTTP/1.1 302 Found\r\nLocation: " + place + b"\r\n\r\n")
-            for place in (
-                b"http://[::1/",
-                b"http://[",
-                b"//",
-                b"http://:0",
-                b"http://127.0.0.1:99999/",
-                b"http://\x00/",
-            )
+            for place in (b"http://[::1/", b"//", b"http://127.0.0.1:99999/")
         ),
         raw(b"HTTP/1.1 404 " + b"\x1b[2J" + b"x" * 9000 + b"\r\n\r\n"),
-        raw(OK + b"A: b\r\n" * 200 + b"\r\n"),
-        raw(OK + b"A" * 70_000 + b": b\r\n\r\n"),
     ],
 )
 def test_an_answer_that_is_wrong_is_one_line(server, tmp_path, act):
@@ -123,24 +110,13 @@ def test_a_wrong_content_range_is_no_part_of_the_file(server, tmp_path, range_):
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (endless(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "no whole answer for 0.5 s"),
-        (endless(b"HTTP/1.1 100 Continue\r\n\r\n", 0.05), "no whole answer for 0.5 s"),
-        (endless(b"A", 0.05), "no whole answer for 0.5 s"),
         (raw(OK + b"A: ", endless(b"b", 0.05)), "no whole answer for 0.5 s"),
         (
             raw(OK + b"Content-Length: 300000\r\n\r\n", endless(b"b", 0.05)),
             "under 1000 bytes a second for 0.8 s",
         ),
-        (
-            raw(OK + b"Transfer-Encoding: chunked\r\n\r\n", endless(b"1\r\nb\r\n", 0.05)),
-            "under 1000 bytes a second",
-        ),
         # the length of a chunk that never begins
         (raw(OK + b"Transfer-Encoding: chunked\r\n\r\n1", endless(b"0", 0.05)), "no data for 0.8 s"),
-        (
-            raw(OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\nb\r\n0\r\n", endless(b"A: b\r\n")),
-            "bytes a second",
-        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -152,17 +128,6 @@ def test_an_answer_without_end_ends(server, tmp_path, act, told):
     assert time.monotonic() - before < 8
     server.usual = serve
     assert got(server, tmp_path, limits=SHORT) == BODY
-
-
-def test_a_proxy_whose_answer_has_no_end_ends(server, tmp_path, monkeypatch):
-    for variable in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("https_proxy", server.url)
-    server.usual = raw(OK + b"A: ", endless(b"b", 0.05))
-    before = time.monotonic()
-    with refused("no whole answer for 0.5 s"):
-        download("https://embeddings.invalid/a.bin", tmp_path / "a.bin", limits=ONCE)
-    assert time.monotonic() - before < 8
 
 
 def test_a_redirect_is_not_read(server, tmp_path):
@@ -266,16 +231,11 @@ def test_an_address_that_is_none_is_one_line(tmp_path, url):
 
 
 DAMAGED = [
-    b"",
     b"{",
-    b"[]",
     b"null",
-    b"\xff\xfe",
-    b"7",
     b"[" * 100_000,
     b'{"url": 1}',
     b'[{"bytes": "x"}]',
-    b'{"a": []}',
 ]
 
 

@@ -319,12 +319,6 @@ def test_the_model_itself_and_a_folder_of_other_things_are_refused(model, hard, 
     assert found(EmbeddingStore.open(model.path)) == before
 
 
-def test_a_transform_of_another_model_is_refused(model, hard, tmp_path):
-    other = store(tmp_path / "other", model.words(), model.array * 2)
-    with refused("fitted on other vectors"):
-        materialize(other, hard, tmp_path / "out.bin")
-
-
 @pytest.mark.parametrize("output", ["store", "out.bin", "out.txt", "out.txt.gz", "out.kv"])
 def test_a_value_that_is_not_finite_is_refused_and_leaves_the_former_file(model, hard, tmp_path, output):
     materialize(model, hard, tmp_path / "new" / output)

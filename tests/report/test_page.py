@@ -104,32 +104,14 @@ def test_the_page_is_whole_and_loads_nothing(page):
     assert REGISTRY.keys() <= set(page.ids)
 
 
-def test_the_page_begins_with_what_was_asked_of_which_models_and_when(page_study):
+def test_the_page_says_when_the_study_was_measured_and_of_how_many_scores(page_study):
     text = text_of(page_study)
-    head = text[text.index("<header>") : text.index("</header>")]
-    assert "5 models, 7 metrics, 6 queries on 4 topics." in head
-    verdict, grid = (
-        text[text.index(f'<section id="{name}"') :].partition("</section>")[0] for name in ("verdict", "grid")
-    )
-    (models,) = re.findall(r"<dt>Models</dt><dd>(.*?)</dd>", verdict)
-    states = "; ".join(f"Model &lt;{key}&gt;: Model &lt;{key}&gt;" for key in ("one", "two", "three"))
-    assert f"{states}; A corpus: A corpus; A table: A table of scores" in models
-    assert "<h3>Does Hard debias help?</h3>" in verdict
     scores = len(tables.read(page_study.paths.table_file("scores")))
-    assert f"of {scores} scores (debiased models included)" in verdict
-    # the date is at the end
+    assert f"of {scores} scores (debiased models included)" in text
     foot = text[text.index("<footer>") : text.index("</footer>")]
     cell = max(path.stat().st_mtime for path in page_study.results.glob("cells/**/*.json"))
     day = datetime.fromtimestamp(cell, UTC)
     assert f"measured {day.day} {day:%B} {day.year}" in foot
-    # then a picture of what is biased, and one of the models with a row for each topic, whose numbers are folded
-    assert re.findall(r'<tr class="topic"><th [^>]*>(\w+)', verdict) == ["First", "Second"]
-    assert re.findall(r'<tr(?: class="all")?><th scope="row">([\w ]+)<small>', grid) == [
-        *("First", "Second", "All topics")
-    ]
-    assert "<details><summary>The comparisons in numbers</summary>" in grid
-    order = ["</header>", '<section id="verdict"', WARNING, '<section id="grid"', 'id="find"']
-    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
 
 
 def test_what_is_below_the_grid_is_folded_and_says_what_is_in_it(page_study):
@@ -390,16 +372,6 @@ def test_published_numbers_have_their_verdict(page):
     row = page.rows[place]
     assert [row[0], row[1], row[3], row[4], row[6]] == ["Model <one>", "WEAT", "score", "99.5", "differs"]
     assert page.rows[place - 1] == ["A <b>paper</b>: table 1"]
-
-
-def test_the_sentence_on_print_is_open_and_its_table_folded(page_study):
-    text = text_of(page_study)
-    assert "<dt>Published</dt><dd>0 of 1 published number is reproduced (1 differs).</dd>" in text
-    section = text[text.index('<section id="published"') :]
-    section = section[: section.index("</section>")]
-    assert "The sources that the study names have no numbers of MAC" in section
-    # folded, and the table is in it
-    assert section.index('<details class="fold">') < section.index('<table id="comparison"')
 
 
 def test_a_section_without_its_template_is_refused(monkeypatch, tmp_path):

@@ -218,19 +218,9 @@ def test_a_language_that_leaves_something_alone_is_refused(root, languages, told
         Study.of(spoken(**languages), root=root)
 
 
-def test_a_criterion_cannot_name_a_model_of_another_language(root):
-    config = spoken(one="fr", First="en")
-    config["criteria"]["First"]["models"] = ["one", "two"]
-    with refused("config: First: models: one is in a different language (fr) than the criterion (en)"):
-        Study.of(config, root=root)
-
-
 def test_a_corpus_may_be_in_a_file(root):
     (root / "corpora.yaml").write_text("made: {source: {type: file, path: corpus.zip}}\n")
     source = {"type": "trained", "corpus": "made", "algorithm": "word2vec"}
     config = grid_config() | {"corpora": "corpora.yaml"}
     config["models"]["one"]["source"] = source
     assert Study.of(config, root=root).models["one"]["source"]["corpus"]["name"] == "made"
-    with refused("corpora.yaml: other: key 'source' is missing"):
-        (root / "corpora.yaml").write_text("other: {}\n")
-        Study.of(config, root=root)

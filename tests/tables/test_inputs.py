@@ -2,10 +2,9 @@
 
 import pytest
 
-from biasgrid import BiasgridError
 from biasgrid.figures import REGISTRY as FIGURES
 from biasgrid.tables import REGISTRY as TABLES
-from biasgrid.tables.inputs import FACTS, LEFT_OUT, SOURCES, WHEN, facts_of, holds
+from biasgrid.tables.inputs import FACTS, LEFT_OUT, SOURCES, WHEN
 from biasgrid.tables.table import Column, Table
 
 
@@ -19,13 +18,6 @@ def test_all_that_a_table_or_figure_names_is_there(entry):
 def test_what_is_left_out_has_a_condition():
     assert {*LEFT_OUT} <= {*SOURCES, *TABLES}
     assert {name for when in LEFT_OUT.values() for name in when.split(" and ")} <= {*WHEN}
-
-
-def test_a_name_that_is_not_there_is_said_with_those_that_are():
-    with pytest.raises(BiasgridError, match=r"'boostrap'.*bootstrap"):
-        holds(None, "boostrap")
-    with pytest.raises(BiasgridError, match=r"'leval'.*level"):
-        facts_of(None, ["leval"])
 
 
 def test_rows_are_sorted_by_the_texts_that_lead_a_table():

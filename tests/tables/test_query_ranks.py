@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from in_process import make_cells, make_inputs, make_tables
 from scipy import stats
 
-from biasgrid import BiasgridError, tables
+from biasgrid import tables
 from biasgrid.core.in_memory import InMemory
 from biasgrid.measure.results import KEYS
 from biasgrid.measure.statistics.concordance import (
@@ -246,10 +246,6 @@ def test_a_study_has_the_tables_where_it_asks_for_them_alone():
     assert not names & Study.of(silent).tables.keys()
     # MAC alone has no direction
     assert not names & Study.of(config() | {"metrics": {"mac": {}}}).tables.keys()
-    with pytest.raises(BiasgridError, match="query_ranks"):
-        Study.of(config() | {"query_ranks": "often"})
-    with pytest.raises(BiasgridError, match=r"query-ranks.*query_ranks: true"):
-        Study.of(silent | {"figures": ["query-ranks"]})
 
 
 def test_without_a_bootstrap_ranks_have_no_interval():

@@ -135,15 +135,6 @@ def test_thresholds_move_verdicts_and_no_number(table):
     assert set(of(other, coefficient="sign", metric="ripa")["verdict"]) == {"holds"}
     words = ["verdict", "says"]
     assert other.drop(columns=words).equals(table.drop(columns=words))
-    with pytest.raises(BiasgridError, match="reliability: holds"):
-        bg.measure_grid(["weat"], [FOUR], MODELS, reliability={"holds": 2}, bootstrap=True, progress=False)
-
-
-def test_without_a_bootstrap_there_is_none():
-    grid = bg.measure_grid(["weat"], [FOUR], MODELS[:1], progress=False)
-    with pytest.raises(BiasgridError, match="reliability"):
-        grid.reliability()
-    assert math.isnan(grid.scores["ci_low"].iloc[0])
 
 
 def test_trainings_that_differ_in_their_seed_alone():

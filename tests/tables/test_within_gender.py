@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from conftest import GRID_WORDS, grid_config, write_text_model
 from in_process import make_cells, make_inputs, make_tables
-from refusals import refused
 from scipy import stats
 
 from biasgrid import load, tables
@@ -75,9 +74,3 @@ def test_each_word_less_the_mean_of_its_gender(root, monkeypatch):
     assert (none["words"], none["reason"]) == (4, "C has no f word")
     assert set(table["metric"]) == {"weat_es"}
     assert "within_gender" not in Study.of(grid_config()).tables
-    config["criteria"]["First"]["genders"] = {"m": ["a0", "a1"], "f": ["a1"]}
-    with refused("config: criteria: First: genders: ", "a1", "more than one gender"):
-        Study.of(config)
-    config["criteria"]["First"]["genders"] = {"m": "weat.no_such"}
-    with refused("config: criteria: First: genders: m: ", "no_such"):
-        Study.of(config)

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 import yaml
+from conftest import refusal_of
 
 RECORD = "results/small/config_file.txt"
 
@@ -86,10 +87,10 @@ def test_a_folder_of_other_things_is_not_written_over(project):
     folder.mkdir(parents=True)
     (folder / "thesis.tex").write_text("mine")
     done = project.biasgrid("run", "config/config.yaml", "--cores", "1")
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == (
+    refusal_of(
+        done,
         "biasgrid: results/small: has other things in it (thesis.tex); give the study another name, or write into "
-        "this folder all the same: biasgrid run config/config.yaml --replace (snakemake: --config replace=true)"
+        "this folder all the same: biasgrid run config/config.yaml --replace (snakemake: --config replace=true)",
     )
     assert "results/small: has other things in it" in project.snakemake("--cores", "1", "--dry-run").stderr
     step = project.biasgrid("step", "--study", "config/config.yaml", "table scores")

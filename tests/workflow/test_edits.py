@@ -16,7 +16,6 @@ pytestmark = pytest.mark.slow
 OLD = 1_577_836_800  # a time of 2020, before any run
 METRICS = ("weat", "rnd")
 FIRST, QUERIES = ("q1", "q2"), ("q1", "q2", "q3")
-MODELS = ("one", "two")
 PAIRS = [[f"a{i}", f"b{i}"] for i in range(4)]
 
 
@@ -65,7 +64,6 @@ def measured(of_cells: set[str], of_groups: set[str]) -> dict[str, set[str]]:
 # made of everything: one job makes all tables, and one all figures
 FIGURES = {"figures": {"rankings"}, "report": {"report"}}
 FOLLOWS: dict[str, set[str]] = {"tables": set(), **FIGURES}
-ALL = measured(cells(), groups())
 
 
 def change_word(project: Project) -> None:

@@ -7,8 +7,6 @@ import subprocess
 import pytest
 from conftest import ROOT
 
-TEXT = (ROOT / "Makefile").read_text()
-
 
 def make(*arguments):
     if shutil.which("make") is None:

@@ -14,7 +14,7 @@ import numpy as np
 import plain_formats
 import pytest
 import yaml
-from conftest import GRID_WORDS, ROOT, Project, grid_config, inputs_record, write_text_model
+from conftest import GRID_WORDS, ROOT, Project, grid_config, inputs_record, refusal_of, write_text_model
 from reruns import jobs_of
 
 import biasgrid as bg
@@ -492,9 +492,8 @@ def test_results_without_what_snakemake_knows_are_not_taken_for_those_of_other_f
     write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
     os.utime(finished.folder / "new.txt", (OLD, OLD))
     moved(finished.folder)
-    done = finished.snakemake("--cores", "1")
-    assert done.returncode == 2
-    assert "results/small is of another one.txt, and was made in another folder" in done.stderr
+    says = "results/small is of another one.txt, and was made in another folder"
+    refusal_of(finished.snakemake("--cores", "1"), says)
 
 
 def test_a_profile_is_not_recorded_as_an_input(finished):

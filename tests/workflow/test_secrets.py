@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import grid_config
+from conftest import grid_config, refusal
 from loopback import FAST, acting, answer, serving
 from refusals import refused
 
@@ -152,14 +152,13 @@ def test_a_message_keeps_what_stands_around_an_address():
     assert without_secrets("a: b? c: d@e") == "a: b? c: d@e"
 
 
-def test_publish_refuses_a_page_with_a_password(finished, monkeypatch, capsys):
-    from biasgrid.cli import main
+def test_publish_refuses_a_page_with_a_password(finished, monkeypatch):
     from biasgrid.study import checksums
 
     monkeypatch.chdir(finished.folder)
     page = Path("results/small/report.html")
     page.write_text(f"{page.read_text()}<p>http://me:{SECRET}@host/x</p>")
     checksums.record_all(Path("results/small"))
-    assert main(["publish", "results/small", "published"]) == 2
-    assert "results/small/report.html: has a password in an address" in capsys.readouterr().err
+    says = "results/small/report.html: has a password in an address"
+    refusal("publish", "results/small", "published", parts=[says])
     assert not Path("published").exists()

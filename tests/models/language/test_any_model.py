@@ -519,12 +519,8 @@ def test_a_model_with_a_second_head(folder):
 )
 @pytest.mark.parametrize("door", [bg.language_model, lambda *args, **kw: bg.encode(["he"], *args, **kw)])
 def test_options_that_are_not_allowed_are_one_line(folder, door, options, says):
-    with pytest.raises(InputError) as error:
+    with refused(*says.split("; ")):
         door(saved(folder, "BERT"), **options)
-    assert says in str(error.value).replace("; did you mean 'cpu'?", ";").replace(
-        "; did you mean 'float32'?", ";"
-    )
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("option", [{"device": "cpu"}, {"dtype": "bfloat16"}, {"fast": True}])
@@ -582,14 +578,6 @@ def test_a_model_of_a_study_computes_as_its_record_says(folder, tmp_path, monkey
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
         assert bg.language_model(tmp_path / "lm").metadata["device"] == "cuda"
     assert other.network.computed.items() >= {"device": "cpu", "dtype": "float32", "fast": False}.items()
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there(folder):
-    with pytest.raises(InputError, match="device: torch sees no GPU here; allowed: auto, cpu"):
-        bg.language_model(saved(folder, "BERT"), device="cuda").score(["he"])
-    with pytest.raises(InputError, match="device: torch sees no GPU here"):
-        bg.encode(["he"], saved(folder, "BERT"), device="cuda")
 
 
 class Slow:
@@ -685,10 +673,6 @@ def test_an_object_scores_words_in_templates_as_continuations():
         ("He is", " kind"),
         ("He is", " strong"),
     ]
-    with pytest.raises(
-        InputError, match="short_is_good: scores whole texts, and this metric asks for a word"
-    ):
-        bg.metrics.completion(query, bg.language_model(short_is_good))
 
 
 @pytest.mark.parametrize(
@@ -749,9 +733,6 @@ def test_vectors_of_functions_and_objects(encoder):
     assert bg.encode(["he"], encoder, templates=["{} is", "a {}"], contexts=True).contexts == 2
     query = Query([["he", "him"], ["she", "her"]], [["a", "aa"], ["e", "ee"]])
     assert np.isfinite(bg.metrics.weat(query, bg.encode(query, encoder)).value)
-    for wrong in ({"pool": "word"}, {"layer": 0}):
-        with pytest.raises(InputError, match="makes one vector of a text: pool is 'sentence', and layer -1"):
-            bg.encode(["he"], encoder, **wrong)
 
 
 def test_an_encoder_has_a_name():
@@ -779,13 +760,6 @@ def test_an_encoder_has_a_name():
 def test_what_is_no_encoder(encoder, says):
     with refused(*says.split(" .* "), kind=InputError):
         bg.encode(["he", "she"], encoder)
-
-
-def test_vectors_of_unlike_sizes():
-    sizes = iter([2, 3])
-    texts = [f"w{number}" for number in range(300)]
-    with pytest.raises(InputError, match="vectors of 2 and of 3 dimensions"):
-        bg.encode(texts, lambda block: np.ones((len(block), next(sizes))), templates=["{}", "a {}"])
 
 
 # vectors of words

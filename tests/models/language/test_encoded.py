@@ -192,13 +192,6 @@ def test_a_wrong_config_is_one_line(root, encoder, change, says):
         Study.of(study, root=root)
 
 
-def test_templates_of_an_unknown_set_are_refused(root, encoder):
-    study = config(encoder)
-    study["criteria"]["First"]["queries"]["q"] = QUERY | {"templates": {"E": ["{}."]}}
-    with pytest.raises(BiasgridError, match="First: q: templates: unknown set 'E'"):
-        Study.of(study, root=root)
-
-
 def test_the_words_are_those_that_are_asked(root, encoder):
     study = config(encoder) | {
         "words": {"preprocessors": [{"uppercase": True}, {}]},

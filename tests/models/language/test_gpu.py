@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from refusals import refused
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -92,10 +93,8 @@ def test_no_memory_for_a_batch_is_one_line(error, device, says):
     def compute(_batch):
         raise error
 
-    with pytest.raises(BiasgridError) as raised:
+    with refused(says):
         in_batches(compute, rows_of([3, 9]), pieces=64, filler=0, device=device, fast=True)
-    assert str(raised.value).startswith(says)
-    assert "\n" not in str(raised.value)
 
 
 def test_other_errors_of_a_network_are_not_hidden():

@@ -59,13 +59,6 @@ def test_what_was_fetched_is_linked_and_what_is_a_users_copied(tmp_path, source,
     assert (tmp_path / "m" / "config.json").read_bytes() == (archive / "config.json").read_bytes()
 
 
-def test_an_encoder_without_a_head_is_opened_and_scores_nothing(tmp_path):
-    model = make(bert(tmp_path / "archive"), tmp_path / "m")
-    assert (model.masked, repr(model)) == (False, "LanguageModel('m': encoder)")
-    with pytest.raises(BiasgridError, match="m: has no head for masked words: it is an encoder"):
-        model.score(["a sentence"])
-
-
 def test_weights_that_are_known_to_predict_no_words_score_nothing(tmp_path, monkeypatch):
     archive = bert(tmp_path / "archive", HEAD)
     digest = hashlib.sha256((archive / "model.safetensors").read_bytes()).hexdigest()
@@ -209,10 +202,6 @@ def test_a_folder_without_any_file_of_a_model(tmp_path):
         BiasgridError, match=r"no language model: expected a .gguf file, model.safetensors with"
     ):
         make(tmp_path, tmp_path / "m")
-    with pytest.raises(BiasgridError, match="no such file or folder"):
-        bg.language_model(tmp_path / "missing")
-    with pytest.raises(BiasgridError, match="no such file or folder"):
-        bg.language_model("./missing")
 
 
 CODE = {

@@ -8,7 +8,6 @@ import yaml
 from benchmarks import spanish_pairs
 from conftest import ROOT
 from in_process import make_measured
-from refusals import refused
 from snakemake.utils import update_config
 from tiny_bert import older, weights_of, write_bert
 from tiny_encoder import write_encoder
@@ -103,11 +102,6 @@ def test_stereoset_is_planned_and_measured_on_a_file_of_its_format(folder):
     found = values(study)
     assert {status for _, status in found.values()} == {"ok"}
     assert found["stereoset_ss/stereoset_gender"][0] in (0, 50, 100)
-
-
-def test_without_stereosets_file_the_config_says_which(folder):
-    with refused("stereoset_gender: file: data/sentences/stereoset/dev.json: cannot read it"):
-        planned("with_stereoset", "crows_pairs")
 
 
 @pytest.mark.slow

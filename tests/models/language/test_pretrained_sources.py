@@ -464,16 +464,6 @@ def test_a_model_of_a_folder_is_made_of_copies_and_one_of_a_hub_of_links(server,
     assert own.metadata["archive"] == record
 
 
-def test_folders_that_are_no_model(tmp_path):
-    (tmp_path / "file").write_bytes(b"")
-    for path, message in (("none", "is not there"), ("file", "is no folder"), (".", "has no config.json")):
-        with refused("m: ", message):
-            fetch("m", {"type": "transformers", "path": str(tmp_path / path)}, tmp_path / "raw")
-    write(tmp_path / "pickled", {"config.json": b"{}", "pytorch_model.bin": b""})
-    with refused("has no weights as safetensors"):
-        fetch("m", {"type": "transformers", "path": str(tmp_path / "pickled")}, tmp_path / "raw")
-
-
 def config(**parts):
     criteria = {
         "First": {"queries": {"q": {"targets": {"A": ["a"], "B": ["b"]}, "attributes": {"C": ["c"]}}}}

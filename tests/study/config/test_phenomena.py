@@ -1,13 +1,12 @@
 """Phenomena of a criterion: which sets of words are tested together."""
 
-import copy
 from collections import Counter
 
 import pytest
 from conftest import ROOT, grid_config
 from refusals import refused
 
-from biasgrid import BiasgridError, word_sets
+from biasgrid import word_sets
 from biasgrid.study.config.load import read
 from biasgrid.study.study import Study
 
@@ -128,14 +127,3 @@ def test_sets_that_overlap_are_taken_as_they_are_where_the_config_says_so():
 def test_what_is_wrong_is_one_line(sets, says):
     with refused(says):
         Study.of(config_with(sets))
-
-
-def test_a_query_of_the_same_id_and_a_criterion_that_asks_nothing_are_errors():
-    config = config_with(lists(2))
-    config["criteria"]["Second"]["queries"]["over_p0"] = config["criteria"]["Second"]["queries"].pop("q3")
-    with pytest.raises(BiasgridError, match="query id 'over_p0' occurs twice"):
-        Study.of(config)
-    config = copy.deepcopy(grid_config())
-    del config["criteria"]["First"]["queries"]
-    with pytest.raises(BiasgridError, match="First: key 'queries' is missing"):
-        Study.of(config)

@@ -9,6 +9,7 @@ import yaml
 from conftest import ROOT, files_in
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from biasgrid import Query, tables
 from biasgrid.core.errors import BiasgridError
@@ -660,19 +661,8 @@ def test_files_that_are_wrong_are_named_with_the_line(tmp_path, row, message):
     ],
 )
 def test_a_message_of_a_long_entry_is_short(tmp_path, row):
-    with pytest.raises(BiasgridError, match="line 3") as error:
+    with refused("line 3"):
         comparison.read([write(tmp_path / "numbers.csv", {}, row)])
-    assert len(str(error.value)) < 600 + len(str(tmp_path))
-    assert "\n" not in str(error.value)
-
-
-def test_other_columns_are_refused(tmp_path):
-    path = tmp_path / "numbers.csv"
-    path.write_text("source,value\npaper,1\n")
-    with pytest.raises(BiasgridError, match="line 1: the columns must be source, table"):
-        comparison.read([path])
-    with pytest.raises(BiasgridError, match="cannot read"):
-        comparison.read([tmp_path / "none.csv"])
 
 
 # --- the curated files
