@@ -177,7 +177,8 @@ def test_two_processes_train_the_same_bytes(tmp_path, monkeypatch):
 def test_a_store_of_the_study_is_trained_by_hand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(CONFIG % {"small": json.dumps(SMALL)})
-    for model, says in [("x", "study.yaml: unknown store 'x'; allowed: w2v, ft"), ("ft", "corpus.zip")]:
+    unknown = "study.yaml: unknown step 'store x'; did you mean 'store ft'? allowed: store w2v, store ft"
+    for model, says in [("x", unknown), ("ft", "corpus.zip")]:
         refusal("step", f"store {model}", "--study", "study.yaml", parts=[says])
 
 
