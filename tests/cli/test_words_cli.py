@@ -83,6 +83,7 @@ def test_report_is_the_library_before_and_after_debiasing(model, tmp_path):
     assert [row["neighbour"] for row in record["neighbours"]] == report.neighbours["neighbour"].tolist()
 
 
+@pytest.mark.slow
 def test_specific_indirect_compare_and_groups_are_the_library(model):
     learned = printed("words", "specific", "--model", "store", "--seeds", "seeds.txt", "--folds", 3)
     expected = bg.word_bias.specific_words(model, WORDS[4:36], folds=3)

@@ -285,6 +285,7 @@ def test_a_method_is_fitted_where_it_is_new_or_its_parameters_are(folder):
     assert set(again(before, Study.of(config))) == {"study", *FOLLOWS}
 
 
+@pytest.mark.slow
 def test_a_methods_module_is_of_its_fits_alone_and_some_are_of_all_fits_and_evaluations(folder):
     study = Study.of(debias_config())
     assert made_with(study, "debias.hard") == {"debias/one/hard.npz", "debias/two/hard.npz"}

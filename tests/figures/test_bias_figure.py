@@ -87,6 +87,7 @@ def test_filled_marks_are_clear_evidence_and_the_legend_says_so():
     ]
 
 
+@pytest.mark.slow
 def test_the_title_is_the_finding_and_names_the_metric_where_another_finds_more():
     weak, clear = table(2, 2, ["weat"]), table(2, 2, ["mac"], evidence=ALL)
     assert title_of(drawn(clear)) == "Clear evidence of Gender bias in both models"
@@ -144,6 +145,7 @@ def config(models=2, queries=100, groups=True):
     return made | {"figures": ["bias"]}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.parametrize("models", [1, 4, 20])
 def test_a_hundred_queries_are_pages_that_can_be_printed(root, models):

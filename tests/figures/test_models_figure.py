@@ -166,6 +166,7 @@ def test_one_model_is_compared_with_none_and_has_no_figure_in_a_study(root):
     assert list(Study.of(config, root=root).figures) == []
 
 
+@pytest.mark.slow
 def test_many_metrics_and_models_are_pages_that_can_be_printed(root):
     config = grid_config() | {"figures": ["models"]}
     config["models"] = {

@@ -225,6 +225,7 @@ def test_every_metric_is_tested_with_vectors_of_any_length(models, name):
     check_values(model, pool, query, metric, PARAMETERS.get(name, {}))
 
 
+@pytest.mark.slow
 def test_the_lowest_p_value_is_what_the_draws_allow(models):
     """It counts the draws that succeeded. If the test ended early, all further draws might have succeeded."""
     model, _, sets = models[1.0]

@@ -290,6 +290,7 @@ def test_single_words_are_measured_the_same_in_fewer_dimensions(lettered):
     assert both.correlations["pearson"].item() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_study_has_the_distance_of_each_fit(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(2)

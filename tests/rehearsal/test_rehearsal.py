@@ -133,6 +133,7 @@ def test_what_is_no_longer_reproduced_is_named(tmp_path):
         assert (done.returncode, line in done.stdout) == (code, True), done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_issue_has_ranks_and_correlations(tmp_path):
     (folder := tmp_path / "embedded").mkdir()
     columns = ["criterion", "metric", "model", "quantity", "published", "ours", "verdict"]

@@ -127,6 +127,7 @@ def test_the_file_of_the_docs_adds_one_model_of_ones_own():
 # encoders
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_atlas_of_encoders_asks_every_encoder_what_the_other_asks():
     encoders = Study.read(ROOT / "config" / "encoder_atlas.yaml", ROOT)

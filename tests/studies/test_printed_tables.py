@@ -255,6 +255,7 @@ def thesis_study(folder, sentences, vectors):
     return study, table[table["verdict"] != "not asked"].set_index(["metric", "quantity", "model"])
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_thesis_are_compared_on_files_of_its_formats(tmp_path):
     rng = np.random.default_rng(3)
     neutral = [word for entry in PHENOMENA.values() for word in entry["words"]]

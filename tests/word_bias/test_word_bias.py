@@ -304,6 +304,7 @@ def test_what_is_wrong_is_said_in_a_line(model, call, parts):
         call(model)
 
 
+@pytest.mark.slow
 def test_figures_have_the_words(model, hard, tmp_path):
     def texts(figure):
         return [text.get_text() for axes in figure.axes for text in axes.texts]

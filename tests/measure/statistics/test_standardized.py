@@ -21,6 +21,7 @@ def test_a_score_is_so_many_standard_deviations_further_than_random_groups():
     assert scale.read(1.0).value == pytest.approx(-MEAN / SD)
 
 
+@pytest.mark.slow
 def test_the_monte_carlo_error_is_that_of_new_random_groups():
     """Of independent random groups, and of ten times as many of which ten each are the same."""
     rng = np.random.default_rng(0)

@@ -124,6 +124,7 @@ def test_log_likelihoods_are_those_of_the_raw_logits(folder, name):
     assert bg.language_model(saved(folder, name), fast=True).score(TEXTS) == near(expected)
 
 
+@pytest.mark.slow
 def test_parts_are_scored_as_each_kind_can(folder, name):
     ids, _ = split(name, LONG)
     asked = ["doctors", "nurse", "strong"]

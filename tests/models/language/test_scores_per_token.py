@@ -124,6 +124,7 @@ def test_a_config_with_a_table_of_scores_is_refused(written, pairs):
         Study.of(_config({**written, "source": {"type": "file", "path": "scores.csv"}}))
 
 
+@pytest.mark.slow
 def test_a_dry_run_refuses_a_table_of_scores_in_the_words_of_the_run(pairs):
     (pairs / "scores.csv").write_text("text,score\nhe is .,-3\n")
     (pairs / "lm.yaml").write_text(json.dumps(_config({"source": {"type": "file", "path": "scores.csv"}})))
