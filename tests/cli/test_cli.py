@@ -221,7 +221,10 @@ def test_every_step_can_be_run_by_hand(finished, monkeypatch):
         assert finished.results() == before
     for arguments, says in (
         (("step", "cell x", "--study", study), "unknown step 'cell x'; "),
-        (("step", "query x", "--study", study), "did you mean 'query q3'? allowed: query q1, query q2, query q3"),
+        (
+            ("step", "query x", "--study", study),
+            "did you mean 'query q3'? allowed: query q1, query q2, query q3",
+        ),
         (("step", "figure x", "--study", study), "unknown step 'figure x'; "),
         (("fetch", "--config", study, "--model", "x"), "unknown model 'x'; allowed: one, two"),
         (("step", "table scores", "--study", "none.yaml"), "none.yaml: cannot read it"),
