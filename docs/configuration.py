@@ -22,8 +22,8 @@ from biasgrid.study.config import common, criteria, figures, inference, models, 
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 
-from validation.calibration.config import SimulationConfig
-from validation.planted_bias.config import FactoryConfig
+from validation.calibration.config import Planted, SimulationConfig
+from validation.planted_bias.config import FactoryConfig, PlantedMetric
 
 HEAD = """# Configuration
 
@@ -40,13 +40,15 @@ how to write a study of your own.
 - The name of a word set, such as `weat.career`, stands for `career` of `data/word_sets/weat.json` (`word_sets:`).
 - "optional" is what may be left out and has no default.
 
-Contents: [a study](#a-study), [a simulation](#a-simulation), [a planted-bias benchmark](#a-planted-bias-benchmark),
-[sources](#sources), [evaluations](#evaluations).
+Contents: [a study](#a-study), [a simulation](#a-simulation),
+[an injected-bias benchmark](#an-injected-bias-benchmark), [sources](#sources), [evaluations](#evaluations).
 """
 NAMES = {
     study.StudyConfig: "A study",
     SimulationConfig: "A simulation",
-    FactoryConfig: "A planted-bias benchmark",
+    FactoryConfig: "An injected-bias benchmark",
+    Planted: "Injected bias",
+    PlantedMetric: "Benchmark metric",
     models.Trained: "Trained",
     models.ShuffledCorpus: "Shuffled",
 }

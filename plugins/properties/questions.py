@@ -46,8 +46,8 @@ OTHER_MODELS = {
     "language_model": "the properties are of pairs and of words beside one of two groups; it takes {}",
 }
 OTHER_QUESTIONS = {
-    "indirect_bias": "it asks how much of the likeness of words with words is due to the groups, "
-    "not whether words are nearer to one of them",
+    "indirect_bias": "it measures how much of the similarity of two words is due to the groups, "
+    "not which group they are closer to",
 }
 
 # Answers of the paper's theorems and tables 1 and 7. The ticks are lost in the paper's conversion to text, and are

@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+import termios
 from importlib.util import find_spec
 
 import numpy as np
@@ -270,7 +271,10 @@ def test_a_terminal_gets_lines_and_a_pipe_json(here):
     def shown(*arguments):
         command = [sys.executable, "-m", "biasgrid", *arguments]
         reader, writer = pty.openpty()
-        with subprocess.Popen(command, cwd=here, stdin=writer, stdout=writer, stderr=writer) as process:
+        termios.tcsetwinsize(writer, (24, 80))
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        terminal = dict.fromkeys(("stdin", "stdout", "stderr"), writer)
+        with subprocess.Popen(command, cwd=here, env=environment, **terminal) as process:
             os.close(writer)
             text = b""
             with contextlib.suppress(OSError):  # Linux: its other end is closed

@@ -42,7 +42,7 @@ class Population(Strict):
 
 
 class Null(Strict):
-    """Permutation tests where there is nothing to find."""
+    """Permutation tests under the null hypothesis."""
 
     repetitions: Whole = field("tests of each cell", 1000, ge=2, le=MOST)
     draws: Whole = field("random permutations of each test", 199, ge=2, le=MOST)
@@ -101,7 +101,7 @@ FREQUENCY = (
 
 
 class Planted(Strict):
-    """A bias that is planted in a shuffled corpus."""
+    """A bias that is injected into a shuffled corpus."""
 
     frequency: Difference = field(FREQUENCY, lambda: [1, 1])
     share: Number = field(
@@ -143,12 +143,12 @@ class BandedMetric(Measured):
     """A metric whose tests are tried on shuffled corpora."""
 
     widths: Annotated[list[Width], Field(min_length=1), Distinct] = field(
-        "how far bands of frequency reach: a test within bands for each number", None
+        "widths of the frequency bands: one test within bands for each width", None
     )
 
 
 class FrequencyTests(Strict):
-    """Tests on vectors of shuffled corpora: words whose frequencies differ, and a bias that is planted."""
+    """Tests on vectors of shuffled corpora: words whose frequencies differ, and an injected bias."""
 
     corpus: Key = field("the corpus that is shuffled: the key of a model of kind `corpus`")
     corpora: Whole = field("shuffled corpora without bias, and as many with one", 5, ge=2, le=1000)
@@ -173,7 +173,7 @@ class FrequencyTests(Strict):
     biased_queries: Whole = field("queries of each kind per corpus with one", 15, ge=1, le=MOST)
     draws: Whole = field("random permutations, and sets of control words, of each test", 199, ge=99, le=MOST)
     widths: Annotated[list[Width], Field(min_length=1), Distinct] = field(
-        "how far bands of frequency reach; a metric may have its own", lambda: [4]
+        "widths of the frequency bands; a metric may have its own", lambda: [4]
     )
     metrics: Annotated[dict[Key, BandedMetric], Field(min_length=1)] = field("metrics by key")
 
@@ -202,7 +202,7 @@ class SimulationConfig(Run):
         unit="mean lengths of a word's own part",
     )
     population: Population = field("where simulated words come from", Population)
-    null: Null = field("permutation tests where there is nothing to find", Null)
+    null: Null = field("permutation tests under the null hypothesis", Null)
     coverage: Coverage = field("how often intervals hold the true value", Coverage)
     models: Annotated[Models, INCLUDES] = field("real models, by key", dict)
     calibration: Calibration = field("both tests on queries that are drawn from real models", None)

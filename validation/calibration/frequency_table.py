@@ -54,7 +54,7 @@ FREQUENCY_TESTS = Table(
         Column("queries", "how many queries were drawn", "count"),
         Column("no_test", "how many of them have no p-value", "count"),
         Column(
-            "rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)
+            "rejected_0.05", "share of p ≤ .05, of the queries that have a p-value", "number", range=(0, 1)
         ),
         Column("low", "lower end of its 95 % interval (Korn and Graubard)", "number", range=(0, 1)),
         Column("high", "its upper end", "number", range=(0, 1)),

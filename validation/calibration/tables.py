@@ -76,13 +76,13 @@ CALIBRATION = Table(
         Column("no_test", "how many of them have no p-value", "count"),
         Column("lowest_p", "the lowest p-value that was possible", "number", range=(0, 1)),
         Column(
-            "rejected_0.05", "share of p <= .05, of the queries that have a p-value", "number", range=(0, 1)
+            "rejected_0.05", "share of p ≤ .05, of the queries that have a p-value", "number", range=(0, 1)
         ),
         Column("low", "lower end of its 95 % interval (Clopper and Pearson)", "number", range=(0, 1)),
         Column("high", "its upper end", "number", range=(0, 1)),
         Column("low_of_all", "lower end of its interval, simultaneous over all rows", "number", range=(0, 1)),
         Column("high_of_all", "its upper end", "number", range=(0, 1)),
-        Column("rejected_0.01", "share of p <= .01", "number", range=(0, 1)),
+        Column("rejected_0.01", "share of p ≤ .01", "number", range=(0, 1)),
         Column("reason", "the most frequent reason why there is no p-value"),
     ),
     inputs=lambda simulation: (

@@ -63,8 +63,8 @@ class PlantedMetric(Measured):
     groups: Literal["targets", "attributes"] = field("the side of the query where the pronouns are", None)
     words: Text = field("which of the metric's details is a word's score", None)
     truth: Literal["mean", "sd", "absolute"] = field(
-        "what of the planted bias its value is set against: mean or standard deviation over occupations, or how far "
-        "the mean is from .5; left out: `mean` of a metric with a sign, else `absolute`",
+        "which statistic of the injected bias its value is compared with: mean or standard deviation over "
+        "occupations, or how far the mean is from .5; left out: `mean` of a metric with a sign, else `absolute`",
         None,
     )
 
@@ -76,7 +76,7 @@ class FullMetric(PlantedMetric):
 
 
 class FactoryConfig(Run):
-    """A planted-bias benchmark."""
+    """A benchmark of models with injected bias."""
 
     factory: Key = field("the benchmark's name")
     occupations: Annotated[str, AfterValidator(reference)] = field(

@@ -26,7 +26,7 @@ Evaluations = Annotated[Params, Field(min_length=1)]
 
 
 class Run(Strict):
-    """The keys that studies, simulations and planted-bias benchmarks share."""
+    """The keys that studies, simulations and injected-bias benchmarks share."""
 
     seed: Whole = field("seed of all that is drawn at random", 0, ge=0)
     results: Folder = field(
