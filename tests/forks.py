@@ -19,6 +19,7 @@ import ctypes
 import fcntl
 import gc
 import importlib
+import multiprocessing.spawn  # keeps Python's own path, for processes that a fork starts with open files
 import multiprocessing.util
 import os
 import pickle
