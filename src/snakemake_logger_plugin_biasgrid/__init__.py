@@ -45,7 +45,7 @@ class LogHandler(LogHandlerBase):
         self._jobs: list[Any] = []  # of a dry run
         self._said = time.monotonic()
         self._errors: list[str] = []  # that may be said in a better way
-        self._failures = 0
+        self._failures: set[str] = set()
         self._is_explained = True  # a log says why a step failed
         self._is_done = False  # nothing is to be done
 
@@ -114,12 +114,14 @@ class LogHandler(LogHandlerBase):
         """Say which step failed and why: the last line of its log."""
         from biasgrid.workflow.run import reason_in
 
-        self._failures += 1
         self._running.pop(record.jobid, None)
         name = self._names.get(record.jobid, record.rule_name)
         reasons = [reason for log in record.log or () if (reason := reason_in(Path(str(log))))]
         self._is_explained &= bool(reasons)
-        self._print(f"biasgrid: {name} failed: {'; '.join(reasons) or 'its log is empty'}")
+        line = f"biasgrid: {name} failed: {'; '.join(reasons) or 'its log is empty'}"
+        if line not in self._failures:  # Snakemake 9.12 tells a failure twice
+            self._print(line)
+        self._failures.add(line)
 
     def _print(self, text: str) -> None:
         if not text:
