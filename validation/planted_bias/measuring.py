@@ -76,8 +76,9 @@ def _measure(
     query = Query(*arguments[0], *arguments[1])
     try:
         parameters, words = split_options(metric, entry["params"])
-        check_template(metric, query, parameters)
-        (sample,) = look_up(MeasurementSpec(metric, parameters, words, seed), query, model)
+        spec = MeasurementSpec(metric, parameters, words, seed)
+        check_template(spec.metric, query)
+        (sample,) = look_up(spec, query, model)
         result = sample.result()
     except BiasgridError as error:
         # Some metrics cannot be measured here, such as a metric of the change by a debias method.
