@@ -354,6 +354,19 @@ def test_no_test_has_its_reason(random_model, word2vec):
         grid = measure_grid(["weat"], {"C": [query]}, [small], progress=False, **tests)
     assert grid.scores["no_baseline"].tolist() == ["too few coherent topics"]
     assert "1 score on C has no random-word baseline" in grid.summary().replace("\n  ", " ")
+    with pytest.warns(UserWarning, match="too few words"):
+        two = measure_grid(
+            ["weat"],
+            {"C": [query]},
+            {"a": small, "b": random_model(1)},
+            progress=False,
+            bootstrap={"draws": 99},
+            **tests,
+        )
+    said = " ".join(two.summary().split())
+    assert "Models are not compared, because their scores have no random-word baseline." in said
+    assert "2 scores on C have no random-word baseline: too few comparable word groups." in said
+    assert "add random_groups" not in said
     assert metrics.weat(query, small).no_baseline == ""
     many = word2vec.words()[5000:5130]
     result = metrics.weat(Query([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})

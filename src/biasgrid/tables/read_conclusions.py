@@ -69,5 +69,6 @@ def summary_spec(study: Planned) -> dict[str, Any]:
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
         "sides": sides_of(study),
         **facts_of(study, ("adjust", "aggregation", "level", "margin", "metrics", "queries")),
+        "random_groups": any(options.random_groups for options in inference),
         "draws": sorted({test.draws for test in tests if test} - {None}),
     }

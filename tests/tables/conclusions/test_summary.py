@@ -30,6 +30,7 @@ SPEC = {
     "margin": 0.5,
     "adjust": "benjamini-hochberg",
     "level": 0.95,
+    "random_groups": False,
     "draws": [999],
 }
 

@@ -25,6 +25,7 @@ NO_GROUPS = (
     "Models are not compared, because the study has no random-word baseline. To get one, add random_groups to its "
     "inference."
 )
+WITHOUT_BASELINE = "Models are not compared, because their scores have no random-word baseline."
 WHY_NOT_COMPARED = {
     NO_BASELINE: "without a random-word baseline (random_groups)",
     NO_COMMON_ZERO: "because models also differ on random words",
@@ -52,7 +53,7 @@ def models_card(
         if not any(answer.has_test for answer in of_all):
             why = NO_BOOTSTRAP
         elif any(answer.not_compared == NO_BASELINE for answer in of_all):
-            why = NO_GROUPS
+            why = WITHOUT_BASELINE if spec["random_groups"] else NO_GROUPS
         elif all(answer.not_compared for answer in of_all):
             why = "These metrics cannot compare models."
         else:
