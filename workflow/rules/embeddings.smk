@@ -1,12 +1,12 @@
 # source -> archive -> store of a model. Archives (raw/<name>/) and stores (<model>/) are shared by studies, which may
 # read them while this one runs. So they are not outputs, which Snakemake deletes before it makes them again: the outputs
-# are records of what this study uses, with checksums. Of the code, the versions of formats count, which `settings` have.
+# are records of what this study uses, with checksums. Of the code, only the versions of formats count.
 # Vectors that were deleted are made again when a run starts (`drop_outdated_records`).
 
 
 rule archive:
     input:
-        # the user's own files; their sizes and times are in the settings, so an older file is a change, too
+        # the user's own files; `depends_on` has their sizes and times, so an older file is a change, too
         files=lambda wildcards: stores.archive_step(STUDY, wildcards.source).files,
     output:
         f"{RESULTS}/sources/{{source}}.json",

@@ -57,12 +57,10 @@ def archive_step(study: Folders, name: str) -> Step:
     """
     files = local_files(study, name)
     spec = {"archive": name, "source": without_pins(study.sources[name]["source"])}
-    record = study.paths.source_file(name)
-    # the manifest says by which version of the code the archive was made
     return Step(
         f"archive {name}",
         {"files": files, "study": study},
-        record,
+        study.paths.source_file(name),
         spec,
         f"{__name__}:fetch_archive",
         own=tuple(files),
