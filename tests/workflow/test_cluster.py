@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
@@ -128,9 +129,9 @@ def test_a_dry_run_on_a_cluster_is_a_table_of_jobs_with_memory_and_time(project)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.strip()}
     assert rows["rule"] == ["jobs", "MB", "minutes"]
-    jobs, *defaults = rows["cell"]
-    # Snakemake 9.12 leaves default-resources out of a dry run, and not out of a run
-    assert (jobs, defaults) in [("24", ["1,000", "5"]), ("24", [])]
+    # Snakemake 9.12 leaves default-resources out of a dry run
+    defaults = [] if version("snakemake").startswith("9.12.") else ["1,000", "5"]
+    assert rows["cell"] == ["24", *defaults]
     assert rows["tables"] == ["1", "2,000", "30"]
     assert rows["store"][0] == "2"
 
