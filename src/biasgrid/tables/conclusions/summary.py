@@ -78,8 +78,8 @@ def conclude(
         models that could not be downloaded; "debias", the topic of each method; "recovery", whether the study
         measures how much bias can be recovered; "sides", the argument of `direction.directions`; "aggregation", by
         which models are ranked; "margin", within which two models are alike; "adjust" and "level", the adjustment and
-        the level of the p-values; "random_groups", whether a random-word baseline is requested; "draws" of the tests of
-        words.
+        the level of the p-values; "random_groups", whether a random-word baseline is requested; "draws" of the tests
+        of words.
     """
     scores, labels = tables.get("scores"), spec["labels"]
     findings = find_evidence(scores, spec["queries"])
