@@ -63,7 +63,11 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=7000, help="cells of the study that is planned; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--embeddings", type=Path, default=ROOT / "data" / "embeddings")
-    parser.add_argument("--against", type=Path, help="another checkout, measured beside this one")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        help="another checkout, measured beside this one; its stores are in its data/embeddings",
+    )
     args = parser.parse_args()
     roots = {"": ROOT} | ({" (other)": args.against.resolve()} if args.against else {})
     with tempfile.TemporaryDirectory() as folder:
@@ -73,9 +77,8 @@ def main() -> None:
                 measure_grid(Path(folder), roots, cells, taken, times_cells=cells == args.cells)
             if args.embeddings.is_dir():
                 for side, root in roots.items():
-                    measure_edits(
-                        Path(folder) / f"study{side}", root, args.embeddings, side, round_number, taken
-                    )
+                    embeddings = root / "data" / "embeddings" if side else args.embeddings
+                    measure_edits(Path(folder) / f"study{side}", root, embeddings, side, round_number, taken)
             for name in RE_RUNS if args.embeddings.is_dir() else ():
                 measure_floor(Path(folder) / "floor", name, taken)
     if not args.embeddings.is_dir():
