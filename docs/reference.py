@@ -176,8 +176,8 @@ def command_line_page() -> str:
 
 
 def options(command: argparse.ArgumentParser) -> list[argparse.Action]:
-    """A command's arguments, then its options, without --help."""
-    known = [action for action in command._actions if action.dest != "help"]
+    """A command's arguments, then its options, without --help and those that the help does not show."""
+    known = [a for a in command._actions if a.dest != "help" and a.help != argparse.SUPPRESS]
     return sorted(known, key=lambda action: bool(action.option_strings))
 
 
