@@ -529,13 +529,14 @@ def test_scores_with_clear_evidence_are_counted_first():
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
-        (["reproduced"] * 32, "All 32 published numbers are reproduced."),
-        (["reproduced"], "The one published number is reproduced."),
+        (["reproduced"] * 32, "All 32 published numbers of these models are reproduced."),
+        (["reproduced"], "The one published number of these models is reproduced."),
         (
             [*["reproduced"] * 3, "differs", "explained", "no value", "other vectors"],
-            "3 of 5 published numbers are reproduced (1 explained and 1 differs), and 2 could not be compared.",
+            "3 of 5 published numbers of these models are reproduced (1 explained and 1 differs), and 2 could not "
+            "be compared.",
         ),
-        (["no value"], "No published number could be compared."),
+        (["no value"], "No published number of these models could be compared."),
     ],
 )
 def test_what_is_reproduced(verdicts, sentence):
@@ -555,7 +556,7 @@ def test_rankings_and_matrices_are_counted_whole_and_apart_from_numbers():
     rows += [published("rank", "mac", "no value")] * 7
     rows += [published("correlation", pair, "differs") for pair in ("weat~rnd", "weat~mac", "rnd~mac")]
     assert said("Published", comparison=rows) == (
-        "All 3 published numbers are reproduced; 1 of 2 published rankings is reproduced (1 differs), and 1 could "
-        "not be compared; 0 of 1 published correlation matrix is reproduced (1 differs)."
+        "All 3 published numbers of these models are reproduced; 1 of 2 published rankings is reproduced (1 "
+        "differs), and 1 could not be compared; 0 of 1 published correlation matrix is reproduced (1 differs)."
     )
     assert said("Published", comparison=rows[-10:-3]) == "No published ranking could be compared."

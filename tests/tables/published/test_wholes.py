@@ -50,8 +50,8 @@ def test_what_was_printed_reproduces_itself():
         "correlation": {"reproduced": 24},
     }
     assert reproduced(table) == (
-        "All 112 published numbers are reproduced; all 16 published rankings are reproduced; all 4 published "
-        "correlation matrices are reproduced"
+        "All 112 published numbers of these models are reproduced; all 16 published rankings are reproduced; all 4 "
+        "published correlation matrices are reproduced"
     )
 
 

@@ -61,7 +61,7 @@ def judge_wholes(table: pd.DataFrame) -> pd.DataFrame:
 def counted(table: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
     """Return the verdicts to count, by name in singular and plural: one per number, per ranking, per matrix."""
     is_whole = table["quantity"].isin(WHOLES)
-    verdicts = {("number", "numbers"): table.loc[~is_whole, "verdict"]}
+    verdicts = {("number of these models", "numbers of these models"): table.loc[~is_whole, "verdict"]}
     for nouns, columns in dict(WHOLES.values()).items():
         quantities = [quantity for quantity, whole in WHOLES.items() if whole[0] == nouns]
         wholes = table[table["quantity"].isin(quantities)].groupby(["quantity", *columns])["verdict"]
