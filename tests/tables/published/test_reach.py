@@ -86,10 +86,11 @@ def test_what_is_reached_is_as_readme_says():
     judged = sum(map(int, by_verdict.groups()))
     assert judged + without_value == len(reached)
     assert f"{judged} could be checked with models at hand" in readme
-    assert "compared 2 of the 7 so far, and none of the 136 published ranks and correlations" in readme
+    assert "compared 32 scores of two models. The 136 ranks and correlations need three" in readme
     # the case study: two of its seven models, and none of its ranks and correlations
     case_study = comparison.read([path for path in FILES if path.name.startswith("case_study")])
     assert len(set(case_study["model"]) - {""}) == 7
+    assert f"prints {len(case_study)} numbers" in readme
     assert {row.model for (file, _), row in reached.items() if file == "case_study.csv"} == {
         "word2vec-google-news-300",
         "word2vec-gender-hard-debiased",
