@@ -33,7 +33,9 @@ FREQUENCY_TESTS = Table(
     "One row per training, kind of query in shuffled corpora, metric and test: how often the test rejects.",
     (
         Column("training", "the training's key in the config; `all`: all of them together"),
-        Column("corpora", "whether a bias is planted in the shuffled corpora", values=("unbiased", "biased")),
+        Column(
+            "corpora", "whether a bias is injected into the shuffled corpora", values=("unbiased", "biased")
+        ),
         Column("kind", "the kind of query, by its key in the config"),
         Column(
             "target_ratio",
@@ -43,7 +45,7 @@ FREQUENCY_TESTS = Table(
         ),
         Column("attribute_ratio", "the same of the attribute sets", "number", range=(0, math.inf)),
         Column(
-            "share", "share of a target word's occurrences at which bias is planted", "number", range=(0, 1)
+            "share", "share of a target word's occurrences at which bias is injected", "number", range=(0, 1)
         ),
         Column("metric", "the metric's key in the config"),
         Column("test", "which test it is", values=("permutation", "frequency_bands", "control_words")),

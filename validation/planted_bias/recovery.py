@@ -37,19 +37,19 @@ OF_VALUE = (
     ),
     Column(
         "against",
-        "whose truth a value is compared with: the planted share, or the model's unmasking bias or downstream errors",
+        "truth that a value is compared with: the injected share, or the model's unmasking bias or downstream errors",
         values=("planted", "unmasking", "errors", ""),
     ),
     Column(
         "truth",
-        "what of that truth a value is compared with: its mean, sd, or absolute distance from its neutral value; of "
-        "words, signed or absolute, or unsigned: both sides as distances from their neutral values",
+        "what of that truth a value is compared with: its mean, sd, or absolute distance from its no-bias value; of "
+        "words, signed or absolute, or unsigned: both sides as distances from their no-bias values",
         values=("mean", "sd", "absolute", "signed", "unsigned", ""),
     ),
 )
 JUDGED = Column(
     "judged",
-    "no: a model whose unmasking bias does not follow what was planted (R² of .7 or less); means leave it out",
+    "no: a model whose unmasking bias does not follow what was injected (R² of .7 or less); means leave it out",
     values=("yes", "no"),
 )
 
@@ -64,7 +64,7 @@ def _make_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.Dat
 
 
 def _scales(factory: Any) -> dict[str, Any]:
-    """Return the neutral values of metrics, and the lengths of their ranges (None if infinite), by key."""
+    """Return the no-bias values of metrics, and the lengths of their ranges (None if infinite), by key."""
     metrics_by_key = {key: entry.definition(key) for key, entry in factory.config.metrics.items()}
     lengths = {key: metric.range[1] - metric.range[0] for key, metric in metrics_by_key.items()}
     return {
@@ -75,10 +75,10 @@ def _scales(factory: Any) -> dict[str, Any]:
 
 MODELS = Table(
     "factory",
-    "One row per model of the planted-bias benchmark, vectors, metric and number.",
+    "One row per model of the injected-bias benchmark, vectors, metric and number.",
     (
         TRAINER,
-        Column("mu", "mean of the planted shares", "number", range=(0, 1)),
+        Column("mu", "mean of the injected shares", "number", range=(0, 1)),
         Column("sigma", "their standard deviation", "number", range=(0, math.inf)),
         Column("replicate", "which of the models of one mu and sigma", "count", range=(1, math.inf)),
         *OF_VALUE,
@@ -95,7 +95,7 @@ MODELS = Table(
 )
 RECOVERY = Table(
     "recovery",
-    "One row per trainer, vectors, metric and number over models: how well the metric recovers the planted bias.",
+    "One row per trainer, vectors, metric and number over models: how well the metric recovers the injected bias.",
     (
         TRAINER,
         *OF_VALUE,
@@ -121,7 +121,7 @@ ACTS = ("unmasking", "errors")
 # Neutral values of the truths, and lengths of their ranges.
 NEUTRAL = {"planted": 0.5, "unmasking": 0.5, "errors": 0.0}
 LENGTHS = {"unmasking": 1.0, "errors": 2.0}
-# Quantities that scores of words, or of sets, may recover: functions of the truth and its neutral value.
+# Quantities that scores of words, or of sets, may recover: functions of the truth and its no-bias value.
 OF_WORDS = {
     "signed": lambda truth, neutral: truth,
     "absolute": lambda truth, neutral: np.abs(neutral - truth),
