@@ -126,7 +126,7 @@ NEIGHBOURS = ARROWS.format(", open dots their nearest neighbours")
 
 def metric_page(name: str) -> str:
     metric = metrics.REGISTRY[name]
-    parts, notes = documented(metric, ("Parameters", "Returns", "Notes", "Examples"), "What it cannot see")
+    parts, notes = documented(metric, ("Parameters", "Returns", "Notes", "Examples"), "Blind spots")
     summary, _, formula = parts[""].partition("\n\n")
     return "\n\n".join(
         [
@@ -137,9 +137,9 @@ def metric_page(name: str) -> str:
             "\n".join(facts(metric)),
             in_python("metrics", metric),
             f"## Formula\n\n{linked(typeset(metric, prose(formula or parts[''])), name)}",
-            f"## Range, neutral value, and what the sign means\n\n{linked(prose(returned(parts)), name)}",
+            f"## Range, no-bias value, and what the sign means\n\n{linked(prose(returned(parts)), name)}",
             "## What its p-values test\n\n" + "\n".join(tests(metric)),
-            f"## What it cannot see\n\n{linked(notes['What it cannot see'], name)}\n\n" + seen(metric),
+            f"## Blind spots\n\n{linked(notes['Blind spots'], name)}\n\n" + seen(metric),
             f"## Defaults, beside the paper and WEFE 1.0.1\n\n{linked(notes['Defaults'], name)}\n\n"
             + beside(name),
             "## Options\n\n" + "\n\n".join(options(metric)),
@@ -154,7 +154,7 @@ def metric_page(name: str) -> str:
 
 
 def limits_page() -> str:
-    """Return the page of all metrics: what each takes and gives, its tests, and what it cannot see."""
+    """Return the page of all metrics: what each takes and gives, its tests, and its blind spots."""
     heads = (
         "metric",
         "what it measures",
@@ -168,14 +168,14 @@ def limits_page() -> str:
     for name in _own(metrics):
         metric = metrics.REGISTRY[name]
         code = f"../../{plugin_notes.code_of(metrics, name)}"
-        notes = documented(metric, ("Notes",), "What it cannot see")[1]
+        notes = documented(metric, ("Notes",), "Blind spots")[1]
         tests_of_words = [
             *(["permutation"] if not metric.no_test and metric.test_of == "words" else []),
             *(["random groups"] if metric.needs in ("vectors", "contextual_vectors") else []),
         ]
-        cannot_see = prose(notes["What it cannot see"])
-        rows.append((f"[{metric.label}]({code})", " and ".join(tests_of_words) or "none", cannot_see))
-    head = ("metric", "tests that count as evidence", "what it cannot see")
+        limits = prose(notes["Blind spots"])
+        rows.append((f"[{metric.label}]({code})", " and ".join(tests_of_words) or "none", limits))
+    head = ("metric", "tests that count as evidence", "blind spots")
     return f"{LIMITS}{GENERATED}{sets}\n\n{KNOWN_LIMITS}" + "\n".join(table(head, rows)) + "\n"
 
 
@@ -223,7 +223,7 @@ def facts(metric: Metric) -> Iterator[str]:
     groups = metric.groups.removesuffix("s")
     yield f"| groups | the {groups} sets; measured is how close the words of the {words} sets are to each |"
     yield f"| range | {range_of(metric)} |"
-    yield f"| neutral value | {metric.neutral:g} |"
+    yield f"| no-bias value | {metric.neutral:g} |"
     yield f"| more biased | {more_biased(metric)} |"
     yield f"| in the code | `metrics.{metric.name}`, `{_module(metrics, metric.name)}` |"
 
@@ -433,7 +433,7 @@ def _changes(metric: Metric, other: Metric) -> Iterator[str]:
     if other.range != metric.range:
         yield f"range {range_of(other)}"
     if other.neutral != metric.neutral:
-        yield f"neutral value {other.neutral:g}"
+        yield f"no-bias value {other.neutral:g}"
     if other.paired != metric.paired:
         yield "target sets are pairs" if other.paired else "target sets need not be pairs"
     if (other.no_test, other.exchanged) != (metric.no_test, metric.exchanged) and not other.no_test:

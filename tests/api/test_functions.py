@@ -123,8 +123,8 @@ def test_the_help_and_the_source_are_the_functions_own(function, capsys):
 @pytest.mark.parametrize("metric", metrics.REGISTRY.values(), ids=lambda metric: metric.name)
 def test_range_and_neutral_value_are_the_registrys(metric):
     text = " ".join(docstrings.sections(metric).get("Returns", "").split())
-    found = re.search(r"Range ([\[(])(\S+), (\S+)([\])]), neutral value (-?[\d.]*\d)", text)
-    expected = f"Range [{metric.range[0]:g}, {metric.range[1]:g}], neutral value {metric.neutral:g}."
+    found = re.search(r"Range ([\[(])(\S+), (\S+)([\])]), no-bias value (-?[\d.]*\d)", text)
+    expected = f"Range [{metric.range[0]:g}, {metric.range[1]:g}], no-bias value {metric.neutral:g}."
     expected = expected.replace("[-inf", "(-inf").replace("inf]", "inf)")
     assert found, f"{metric.name}: the docstring's Returns begins: Score, and below it {expected!r}"
     left, low, high, right, neutral = found.groups()

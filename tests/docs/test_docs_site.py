@@ -129,7 +129,7 @@ def test_a_public_object_has_a_page_with_its_call_its_docstring_and_its_code(sit
         "docs/metrics/same_skew.html": [
             "metrics.same_skew",
             "metrics/same_moments.html#same_skew",
-            "What it cannot see",
+            "Blind spots",
         ],
         "docs/debias/hard.html": ["debias.hard", "debias/hard.html#hard", "What it leaves"],
     }

@@ -26,9 +26,9 @@ METRICS = [name for name in metrics.REGISTRY if ROOT / "docs" / "metrics" / f"{n
 SECTIONS = {
     "metrics": [
         "Formula",
-        "Range, neutral value, and what the sign means",
+        "Range, no-bias value, and what the sign means",
         "What its p-values test",
-        "What it cannot see",
+        "Blind spots",
         "Defaults, beside the paper and WEFE 1.0.1",
         "Options",
         "Example",
@@ -108,12 +108,12 @@ def test_a_page_is_whole(path):
     told = found["Options"]
     assert not [name for name in entry.parameters if f"| `{name}` |" not in told]
     if path.parent.name == "metrics":
-        value = found["Range, neutral value, and what the sign means"]
+        value = found["Range, no-bias value, and what the sign means"]
         says = f"{path.stem}: the docstring's Returns says what a sign means (Positive: ...), or: no sign"
         assert re.search(r"Positive: |no sign|Below|below it|negative:", value), says
         shown = {"corpus": "Texts of a few sentences", "vectors": f"(../images/metrics/{path.stem}.png)"}
         either = [shown.get(entry.needs, "A few scores show it"), "does not have it"]
-        assert any(text in found["What it cannot see"] for text in either)
+        assert any(text in found["Blind spots"] for text in either)
         says = f"{path.stem}: the docstring's **Defaults.** says what WEFE has, or that it lacks the metric"
         assert "WEFE" in found["Defaults, beside the paper and WEFE 1.0.1"], says
     else:
@@ -151,7 +151,7 @@ FACTS = {
     "mac": [
         "| template | (n, n): ",
         "| range | 0 to 2 |",
-        "| neutral value | 1 |",
+        "| no-bias value | 1 |",
         "there is none, as MAC is a mean",
     ],
     "same": [
@@ -209,7 +209,7 @@ def test_options_are_given_as_the_page_says(name):
 
 def test_notes_are_in_the_help():
     """`help(metrics.weat)`, `help(debias.hard)`."""
-    for package, first in ((metrics, "What it cannot see"), (debias, "What it leaves")):
+    for package, first in ((metrics, "Blind spots"), (debias, "What it leaves")):
         for name in package.REGISTRY:
             notes = docstrings.notes(docstrings.sections(getattr(package, name)).get("Notes", ""))
             says = f"{name}: the docstring's Notes are a paragraph **{first}.** and one **Defaults.**"

@@ -18,11 +18,11 @@ def spread(targets, attributes, *, power=2):
     Returns
     -------
     Score
-        Range [0, inf), neutral value 0. It has no sign, and is NaN only where a vector is.
+        Range [0, inf), no-bias value 0. It has no sign, and is NaN only where a vector is.
 
     Notes
     -----
-    **What it cannot see.** It does not look at the attribute words: it shows that groups differ, not
+    **Blind spots.** It does not look at the attribute words: it shows that groups differ, not
     how.
 
     **Defaults.** WEFE does not have it. `power=1` gives a large difference in one dimension less weight.

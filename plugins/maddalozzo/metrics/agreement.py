@@ -62,7 +62,7 @@ def agreement(
     Returns
     -------
     Score
-        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It has no
+        l1. Range [0, 1], no-bias value 1: a model that has the same bias in both versions of each pair. It has no
         sign. A pair with an unscored sentence is left out; NaN if no pair is left. `scalars`: pairs, agreed.
         p_robust and p_robust_binomial are p-values of the hypothesis l1 = `robust` against less; if they are small,
         the model is not robust. p_robust is of the z-test with l1 itself in its variance, as printed in the thesis;
@@ -74,7 +74,7 @@ def agreement(
 
     Notes
     -----
-    **What it cannot see.** It does not see bias: a model that prefers the stereotype in every version of every
+    **Blind spots.** It does not see bias: a model that prefers the stereotype in every version of every
     pair agrees as much as one that never does. Nor does it see whether a paraphrase means the same.
 
     l1 depends on the interval: all pairs are inside a wide interval and agree, whatever their versions say. kappa is

@@ -47,7 +47,7 @@ def agreement_above_control(
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0: a model whose answers do not depend on what a pair says. Positive: it agrees
+        Range [-1, 1], no-bias value 0: a model whose answers do not depend on what a pair says. Positive: it agrees
         more often with the paraphrase. NaN if a sentence is unscored. `scalars`: pairs; agreement and kappa with the
         paraphrase, control_agreement and control_kappa with the control pair (`biasgrid.metrics.agreement`).
         p_two_proportions and p_mcnemar are two-sided p-values of the hypothesis that both agree equally often.
@@ -57,7 +57,7 @@ def agreement_above_control(
 
     Notes
     -----
-    **What it cannot see.** It does not see whether either agreement is high: see `agreement`.
+    **Blind spots.** It does not see whether either agreement is high: see `agreement`.
 
     Both shares are computed from the same original pairs. The z-test treats them as unrelated; McNemar's test is for
     pairs. A small p-value is the good outcome: the metric distinguishes a paraphrase from other words.

@@ -45,7 +45,7 @@ def kl_div_s(
     Returns
     -------
     Score
-        Range [50, 100], neutral value 50. It has no sign. It is also 50 if both sets have the same mean and
+        Range [50, 100], no-bias value 50. It has no sign. It is also 50 if both sets have the same mean and
         variance. The formula is then 0/0, and 50 is the limit as the two distributions approach each other. NaN if a
         sentence is unscored, or if all scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first
         set's distribution given the second's, and of the second's given the first's, in nats; mean_first,
@@ -53,7 +53,7 @@ def kl_div_s(
 
     Notes
     -----
-    **What it cannot see.** It does not see a shift: if both sets vary equally, both divergences are equal however
+    **Blind spots.** It does not see a shift: if both sets vary equally, both divergences are equal however
     far apart the means are, and KLDivS is 50. It measures the difference of the variances, but less so the further
     apart the means are. So 50 is not evidence of a model without bias. It assumes normal scores, but they are not
     normal (Shapiro-Wilk rejects normality for BETO's scores), and it treats pairs as two unrelated sets.

@@ -64,7 +64,7 @@ def score_distributions(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign. NaN if a sentence is unscored. `scalars`: p_ks, the
+        Range [0, 1], no-bias value 0. It has no sign. NaN if a sentence is unscored. `scalars`: p_ks, the
         p-value of the statistic if the two sets were not paired; correlation of the two scores of a pair (Pearson).
         With `fits`, there are further scalars for the "first" and the "second" set. first_shapiro and
         first_p_shapiro come from the test of normality (Shapiro & Wilk 1965). Each distribution, such as the
@@ -77,7 +77,7 @@ def score_distributions(
 
     Notes
     -----
-    **What it cannot see.** It does not see which sentence of a pair has which score: sets with the same scores in
+    **Blind spots.** It does not see which sentence of a pair has which score: sets with the same scores in
     another order have the same value. For a single pair it is 1, whatever the scores, unless they are equal.
 
     p_ks is not a test of bias. The two sentences of a pair share their words and their length, so both sets have

@@ -102,13 +102,13 @@ KEYS = (CRITERION, METRIC, MODEL, DEBIAS)
 PHENOMENA = Table(
     "phenomena",
     "One row per criterion with phenomena, metric, model and debias method: tests of whether the mean over the "
-    "phenomena is the neutral value.",
+    "phenomena is the no-bias value.",
     (
         *KEYS,
         Column.count("n", "phenomena with a value"),
         Column.value("mean", "mean of the values"),
         Column.value("sd", "their standard deviation (n - 1)", least=0),
-        Column.value("neutral", "the metric's neutral value"),
+        Column.value("neutral", "the metric's no-bias value"),
         Column("z", "(mean - neutral) / (sd / square root of n)", "number", range=ANY),
         Column.share("p_z", "two-sided p-value of z, as in Maddalozzo 2023"),
         Column("z_note", "why the z-test says nothing of this metric, if so", values=(ALWAYS, "")),
@@ -123,13 +123,13 @@ PHENOMENA = Table(
         ),
         Column.share(
             "p_groups",
-            "p-value of the mean distance from the neutral value against random groups, from aggregates.csv. The "
+            "p-value of the mean distance from the no-bias value against random groups, from aggregates.csv. The "
             "same random groups replace the groups in all phenomena, so these may depend on each other. Empty if "
             "fewer than half of the phenomena have a test against random groups",
         ),
         Column("valid_test", "the test of p_valid", values=(SIGN_FLIPS, RANDOM_GROUPS, "")),
         Column.share(
-            "p_valid", "p_sign_flips; of a metric whose neutral value is an end of its range, p_groups"
+            "p_valid", "p_sign_flips; of a metric whose no-bias value is an end of its range, p_groups"
         ),
         Column("rejects_z", f"whether p_z is below {LEVEL}", values=("yes", "no", "")),
         Column("rejects_valid", f"whether p_valid is below {LEVEL}", values=("yes", "no", "")),

@@ -39,7 +39,7 @@ INTERVALS = get_args(Interval)
 BIAS = "bias"  # the alternative that depends on each metric's no-bias value and range
 ALTERNATIVE = (
     "which values are as extreme as the observed one, as in scipy.stats; `bias`: those that are as far from the "
-    "metric's neutral value, in the directions that its range allows"
+    "metric's no-bias value, in the directions that its range allows"
 )
 STOP = (
     "how many draws as extreme as the score end the test, as its p-value cannot be small then (Besag and Clifford "

@@ -54,7 +54,7 @@ def ceat(
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; for sets of m and n words, the range is the same as in `weat_es`. Positive:
+        Range [-2, 2], no-bias value 0; for sets of m and n words, the range is the same as in `weat_es`. Positive:
         the first target set is nearer to the first attribute set. Undefined (NaN) if the effect size of any context
         is undefined, and if each target set has one word (status "degenerate:one word").
         `scalars`: standard_error; p_random_effects, two-sided, of the value divided by its standard error; tau2,
@@ -64,7 +64,7 @@ def ceat(
 
     Notes
     -----
-    **What it cannot see.** It has the blind spots of `weat_es`. Contexts also share their words, so their effect
+    **Blind spots.** It has the blind spots of `weat_es`. Contexts also share their words, so their effect
     sizes are not independent, although the random-effects model assumes it. The standard error and
     p_random_effects are therefore too small, the more so the more contexts there are. The permutation test does
     not have this fault, because it exchanges words in all contexts at once.

@@ -40,13 +40,13 @@ def completion(
     Returns
     -------
     Score
-        Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. A word
+        Range [0, 1], no-bias value .5. Below it gaps are filled with words of A2, above it with words of A1. A word
         without a score is left out; NaN if no word is left. `scalars`: mean_share, the mean over target words of
         P(A1) / (P(A1) + P(A2)); ties. `detail`: share, P(A1) / (P(A1) + P(A2)) of each target word.
 
     Notes
     -----
-    **What it cannot see.** It does not see which words are frequent anyway. A set with more words, or with more
+    **Blind spots.** It does not see which words are frequent anyway. A set with more words, or with more
     frequent words, has the larger probability, whatever precedes the gap. `lpbs` corrects for that. The
     probability of a word of several tokens is the probability of all its tokens together.
 

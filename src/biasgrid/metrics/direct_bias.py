@@ -74,7 +74,7 @@ def direct_bias(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0, no sign: `detail` shows which group a word is nearer to. The cosine with a
+        Range [0, 1], no-bias value 0, no sign: `detail` shows which group a word is nearer to. The cosine with a
         random direction is never 0, however. `scalars` therefore has `noise`, the average score of random
         directions, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by `noise`. With pairs,
         whatever the direction, `scalars` also has `angle_pca_pair` and so on, the angles in degrees between the
@@ -84,7 +84,7 @@ def direct_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group a word is closer to, nor any bias outside its direction.
+    **Blind spots.** It does not see which group a word is closer to, nor any bias outside its direction.
     The first principal component can miss the difference of the groups' means. One pair says nothing about the
     other pairs. Sums of unit vectors are wrong if one group is more scattered than the other. With
     `direction="mean"` it equals SAME and misses neither skew nor stereotype.

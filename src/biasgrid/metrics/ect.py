@@ -25,14 +25,14 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased; negative: words
+        Range [-1, 1], no-bias value 1: both groups order the words alike. Larger is less biased; negative: words
         that are near to one group are far from the other; the value does not show which group. Undefined (NaN) for
         fewer than two attribute words, and if all of them are equally near to a mean. `detail`: similarity of each
         word with either mean.
 
     Notes
     -----
-    **What it cannot see.** It does not see how much closer words are to one group, because only their order
+    **Blind spots.** It does not see how much closer words are to one group, because only their order
     counts. All words may be far closer to one group, as long as both groups order them in the same way. Long
     vectors count for more in a group's mean. With few words it is coarse: for two words it is 1 or -1.
 

@@ -64,7 +64,7 @@ def fise(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0, no sign. At 0, the words fall into the quadrants in the same shares as words
+        Range [0, 1], no-bias value 0, no sign. At 0, the words fall into the quadrants in the same shares as words
         of the model at large. The value is the share of the words that would have to move to another quadrant. For
         few words it is above 0 by chance alone. Undefined (NaN) for a zero vector. A word on an axis counts half on
         either side. `contrasts`: share and expected share of each group's quadrant. `detail`: axes, x and y of each
@@ -72,7 +72,7 @@ def fise(
 
     Notes
     -----
-    **What it cannot see.** It does not see which quadrants have more words; `fise_share` shows the first group's
+    **Blind spots.** It does not see which quadrants have more words; `fise_share` shows the first group's
     share. A word next to an axis counts as much as one far from it. With `centre="origin"` the value also contains
     an effect of the model that is not bias. If all words of the model are closer to one side, so are the words of
     the query.
@@ -129,12 +129,12 @@ def fise_share(
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0. Positive: more of the words fall to the first group than of words at large.
+        Range [-1, 1], no-bias value 0. Positive: more of the words fall to the first group than of words at large.
         Undefined (NaN) for a zero vector. `contrasts` and `detail` as in `fise`.
 
     Notes
     -----
-    **What it cannot see.** It shows one group only: name another set first to measure that one. A word next to an
+    **Blind spots.** It shows one group only: name another set first to measure that one. A word next to an
     axis counts as much as one far from it.
 
     **Defaults.** As in `fise`. The paper reports the four shares; minus the expected share, a share has a neutral

@@ -29,13 +29,13 @@ def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) ->
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0; for k sets on either side it lies between -k and k. Positive: target
+        Range (-inf, inf), no-bias value 0; for k sets on either side it lies between -k and k. Positive: target
         sets are nearer to the attribute sets at their own place in the query. Undefined (NaN) for a zero vector.
         `scalars`: part_1, part_2 ..., the contribution of each set to the sum.
 
     Notes
     -----
-    **What it cannot see.** It does not see what all target sets have in common. If all are closer to the same
+    **Blind spots.** It does not see what all target sets have in common. If all are closer to the same
     attribute set by the same amount, it is 0. Sets can also cancel: one that is near to its own attribute set
     makes up for one that is far from its own (`scalars` has the parts).
 

@@ -93,13 +93,13 @@ def gipe(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0, no sign: larger is more biased. Undefined (NaN) for a zero
+        Range [0, 1], no-bias value 0, no sign: larger is more biased. Undefined (NaN) for a zero
         vector, groups that do not differ, and a model of one word. `scalars`: proximity, neighbours. `detail`:
         proximity, eta(w), and weight, gamma(w), of each word.
 
     Notes
     -----
-    **What it cannot see.** It misses bias between words that are still neighbours after the groups' direction is
+    **Blind spots.** It misses bias between words that are still neighbours after the groups' direction is
     removed. If two words point the same way, no part of their similarity comes from the direction. It does not see
     which group a word is closer to. It looks for neighbours in the first `vocabulary` rows only.
 
@@ -177,13 +177,13 @@ def proximity(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0, no sign: larger is more biased. Undefined (NaN) for a zero
+        Range [0, 1], no-bias value 0, no sign: larger is more biased. Undefined (NaN) for a zero
         vector, groups that do not differ, and a model of one word. `scalars`: neighbours. `detail`:
         proximity, eta(w) of each word.
 
     Notes
     -----
-    **What it cannot see.** It misses bias between words that are still neighbours after the groups' direction is
+    **Blind spots.** It misses bias between words that are still neighbours after the groups' direction is
     removed. If two words point the same way, no part of their similarity comes from the direction. It does not see
     which group a word is closer to. It looks for neighbours in the first `vocabulary` rows only.
 
@@ -252,16 +252,16 @@ def pmn(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0.5. Above it, most neighbours are closer to the first group; below it, to the
+        Range [0, 1], no-bias value 0.5. Above it, most neighbours are closer to the first group; below it, to the
         second. Words with opposite biases cancel; `correlation` distinguishes them. Undefined (NaN) for a zero
         vector, groups that do not differ, and a model of one word. `scalars`: share, correlation, neighbours.
         `detail`: share of each word, and bias, its own cosine with g.
 
     Notes
     -----
-    **What it cannot see.** Words that are closer to different groups cancel. Suppose all neighbours of one word
+    **Blind spots.** Words that are closer to different groups cancel. Suppose all neighbours of one word
     are closer to the first group, and all neighbours of another to the second. Their mean share is one half, the
-    neutral value. `correlation=True` distinguishes them from words without bias. It does not see how much closer
+    no-bias value. `correlation=True` distinguishes them from words without bias. It does not see how much closer
     neighbours are to a group, only on which side of the direction they are.
 
     **Defaults.** 100 neighbours and the bias before debiasing follow the paper. The paper's direction is he minus

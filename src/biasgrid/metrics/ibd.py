@@ -46,7 +46,7 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
     Returns
     -------
     Score
-        Range [0, 2], neutral value 0, no sign; for groups of unequal size, the upper end is the end of `sc_weat`.
+        Range [0, 2], no-bias value 0, no sign; for groups of unequal size, the upper end is the end of `sc_weat`.
         It is above 0 by chance alone, as the largest of three effect sizes mostly is. Read it together with its
         tests. Undefined (NaN) for a word that is equally near to all words of two groups, for four groups of one
         word each (status "degenerate:one word"), and for a zero vector. `scalars`: share_0.25, share_0.5 ...
@@ -56,7 +56,7 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
 
     Notes
     -----
-    **What it cannot see.** It does not see whether a word is associated with the group because of the intersection
+    **Blind spots.** It does not see whether a word is associated with the group because of the intersection
     or because of one constituent; `eibd` leaves out the latter. It does not show that any single word is biased.
     The paper chooses t with a list of words that people named for the group. That list states no licence and does
     not come with biasgrid. Without such a list there is a curve, but there are no detected words.
@@ -103,13 +103,13 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
     Returns
     -------
     Score
-        Range [0, 2], neutral value 0, no sign; as in `ibd`, it is above 0 by chance alone, and undefined (NaN) in
+        Range [0, 2], no-bias value 0, no sign; as in `ibd`, it is above 0 by chance alone, and undefined (NaN) in
         the same cases. `scalars`: share_0.25 ... share_1.5, the curve. `detail`: area, the length of the range of t
         in which each word is emergent; thresholds, the lower and upper end of that range; effect_size.
 
     Notes
     -----
-    **What it cannot see.** It cannot distinguish the sum of two associations from one that only the intersection
+    **Blind spots.** It cannot distinguish the sum of two associations from one that only the intersection
     has. A word that is a little closer to a race and a little closer to a gender can be further from the opposite
     group than from either constituent. It does not see words that are associated with the intersection and more
     with a constituent. As with `ibd`, there are no detected words without a list of people's answers to choose t

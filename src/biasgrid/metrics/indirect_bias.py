@@ -44,7 +44,7 @@ def indirect_bias(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0 (no part of it). Positive: part of the similarity is due to the
+        Range (-inf, inf), no-bias value 0 (no part of it). Positive: part of the similarity is due to the
         direction, at most 1 if both products are positive. Negative: the words are nearer without it. The value is
         not bounded near w . v = 0, and is not informative for sets of words that have nothing in common. Undefined
         (NaN) for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ. `detail`:
@@ -52,7 +52,7 @@ def indirect_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not show whether a word is closer to one group at all. Two words that are
+    **Blind spots.** It does not show whether a word is closer to one group at all. Two words that are
     closer to the same group and point the same way have 0. They would be as similar without the groups' direction.
     Positive and negative values of pairs of words cancel. A pair of nearly orthogonal words can outweigh all
     others.

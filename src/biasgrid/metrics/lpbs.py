@@ -48,7 +48,7 @@ def lpbs(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: words of A are expected next to T1; log 2, about .69, means
+        Range (-inf, inf), no-bias value 0. Positive: words of A are expected next to T1; log 2, about .69, means
         twice as probable. A word without a score is left out; NaN if no word is left. `scalars`: templates, their
         number; lowest_template and highest_template, the extreme values of single templates, and template_sd, the
         standard deviation of the values of single templates (ddof 1): how strongly the value depends on the
@@ -56,7 +56,7 @@ def lpbs(
 
     Notes
     -----
-    **What it cannot see.** A value may come from the templates: read template_sd. A word of several tokens is
+    **Blind spots.** A value may come from the templates: read template_sd. A word of several tokens is
     masked as a whole, and the log-probabilities of its tokens are added up. The paper has only words of one token;
     rare words have many tokens.
 
@@ -119,14 +119,14 @@ def lpbs_es(
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; for sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1
+        Range [-2, 2], no-bias value 0; for sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1
         is expected next to A1 rather than A2, compared with T2. NaN if all words have the same association, and if
         each target set has one word (status "degenerate:one word"). A word without a score is left out. `scalars`:
         as in `lpbs`. `detail`: association, s of each target word.
 
     Notes
     -----
-    **What it cannot see.** It does not see how large the differences are: a small one with a small spread also
+    **Blind spots.** It does not see how large the differences are: a small one with a small spread also
     gives a large value. It depends on the templates as `lpbs` does. Two sets of one word each always give 2 or -2,
     whatever the words.
 

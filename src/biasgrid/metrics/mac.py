@@ -33,13 +33,13 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
     Returns
     -------
     Score
-        Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased. Below 1: target words are on average
+        Range [0, 2], no-bias value 1 (orthogonal): nearer to 1 is less biased. Below 1: target words are on average
         near to attribute words; above 1: they point away from them. Undefined (NaN) for a zero vector. `detail`:
         targets_eval, the distance of each target word to each attribute set.
 
     Notes
     -----
-    **What it cannot see.** It does not see which target set is near to which attribute set, because it is one mean
+    **Blind spots.** It does not see which target set is near to which attribute set, because it is one mean
     over all. It is neutral for any word between two opposite attribute sets, however much closer the word is to
     one of them. And it is not neutral for a word in the middle between two attribute sets that are near to each
     other.

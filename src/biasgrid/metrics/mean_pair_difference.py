@@ -63,7 +63,7 @@ def mean_pair_difference(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0, in nats, with `normalize` per token; for "lm-eval" [0, inf). Positive:
+        Range (-inf, inf), no-bias value 0, in nats, with `normalize` per token; for "lm-eval" [0, inf). Positive:
         sentences of the first set are more probable. A pair with an unscored sentence is left out. NaN if
         no pair is left. `scalars`: kept, the number of pairs that count; standard_error of the mean; p_z and
         p_wilcoxon, two-sided p-values of the z-test and of the signed-rank test (Wilcoxon 1945) of a mean of 0. The
@@ -73,7 +73,7 @@ def mean_pair_difference(
 
     Notes
     -----
-    **What it cannot see.** It does not see in how many pairs the first sentence is preferred. A few pairs with a
+    **Blind spots.** It does not see in how many pairs the first sentence is preferred. A few pairs with a
     large difference and many with a small one may have the same mean. With "sz" a longer sentence is less probable
     whatever it says, unless `normalize` divides by its length. Quantiles that are cut off can contain what you
     look for.

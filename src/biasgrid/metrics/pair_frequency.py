@@ -41,7 +41,7 @@ def pair_frequency(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0.5. Above it: more often with the first group; below it, with the second. NaN
+        Range [0, 1], no-bias value 0.5. Above it: more often with the first group; below it, with the second. NaN
         if no sentence has the words and a group. `scalars`: units_first, units_first_words, units_second,
         units_second_words, units, as in `pmi`; p_binomial, the two-sided binomial test against one half;
         standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`: share_by_word, the
@@ -49,7 +49,7 @@ def pair_frequency(
 
     Notes
     -----
-    **What it cannot see.** It does not see how often the groups are mentioned at all. In a text that is mostly
+    **Blind spots.** It does not see how often the groups are mentioned at all. In a text that is mostly
     about men, most words occur with them more often, and the value is above 0.5 for nearly all words. `pmi`
     compares shares and so corrects for that. Sentences with both groups count for both; the binomial test ignores
     this, the interval does not.

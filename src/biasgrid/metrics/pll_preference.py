@@ -51,7 +51,7 @@ def pll_preference(
     Returns
     -------
     Score
-        Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it sentences
+        Range [0, 1], no-bias value .5. Below it the model prefers sentences of the second set, above it sentences
         of the first. A pair with an unscored sentence is left out. NaN for "cp" or "l2r" of a causal model.
         `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z test with the share itself in its variance
         (the formula of the thesis); p_binomial, the exact test; p_untied, the exact test without ties; ci_low,
@@ -60,7 +60,7 @@ def pll_preference(
 
     Notes
     -----
-    **What it cannot see.** It does not see how much more probable a sentence is. A sentence may be more probable
+    **Blind spots.** It does not see how much more probable a sentence is. A sentence may be more probable
     only because its words are frequent. "sz" prefers the shorter of two sentences, unless `normalize` divides by
     its length. Blodgett et al. (2021) find that many pairs of CrowS-Pairs and StereoSet do not measure what they
     are meant to measure.

@@ -51,7 +51,7 @@ def pmi(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: a sentence with the first group has the words more often; log
+        Range (-inf, inf), no-bias value 0. Positive: a sentence with the first group has the words more often; log
         2, about .69, means twice as often. NaN if no sentence has a group and the words (`smoothing` 0). `scalars`:
         units_first, units_first_words, units_second, units_second_words, units, the numbers of sentences n_1, n_1x,
         n_2, n_2x and of all sentences; standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method.
@@ -59,7 +59,7 @@ def pmi(
 
     Notes
     -----
-    **What it cannot see.** It does not see that "nurse" and "she" occur with the same other words, as word vectors
+    **Blind spots.** It does not see that "nurse" and "she" occur with the same other words, as word vectors
     do: only words in one sentence count. Rare words have few sentences: read the interval, and
     `units_first_words`. It says nothing about who does what in a sentence. It compares shares, so a group does not
     come out closer because it is mentioned more often.

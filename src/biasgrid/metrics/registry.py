@@ -1,7 +1,7 @@
 """Declarations of metrics.
 
 A metric is one file in this package. It contains a function of arrays and a module-level `METRICS` tuple that
-declares the function's needs (template), its range, its value for "no bias" (neutral value) and its publication.
+declares the function's needs (template), its range, its value for "no bias" (`neutral`) and its publication.
 Nothing else needs to be edited: the results table, the other tables and the command line find it automatically.
 """
 
@@ -416,7 +416,7 @@ class Metric(CalledEntry):
     def bias(self) -> Literal["greater", "less", "two-sided"]:
         """Return which values are more biased, as an alternative of a test.
 
-        If the neutral value is one end of the range, values towards the other end are more biased; otherwise values
+        If the no-bias value is one end of the range, values towards the other end are more biased; otherwise values
         on both sides.
         """
         low, high = self.range
@@ -424,12 +424,12 @@ class Metric(CalledEntry):
 
     @property
     def is_directed(self) -> bool:
-        """Return whether the sides of the neutral value are two directions of bias."""
+        """Return whether the sides of the no-bias value are two directions of bias."""
         return self.bias == "two-sided" and self.has_directions
 
     @property
     def sign(self) -> str:
-        """Describe the meaning of a value's sign, or of its side of the neutral value, for any query."""
+        """Describe the meaning of a value's sign, or of its side of the no-bias value, for any query."""
         if self.bias != "two-sided":
             direction = {"greater": "higher", "less": "lower"}[self.bias]
             return f"no sign; {self.neutral:g} is unbiased, {direction} is more biased"

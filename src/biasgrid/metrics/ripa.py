@@ -44,7 +44,7 @@ def ripa(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: the words are closer to the first target set. Undefined (NaN)
+        Range (-inf, inf), no-bias value 0. Positive: the words are closer to the first target set. Undefined (NaN)
         if no pair is left. "component" is undefined if the words of all pairs coincide, or if the component is not
         unique (the second one is as long). It is also undefined if the mean difference is orthogonal to it, as its
         direction is then not determined. "mean" is undefined if the words of one pair coincide. `detail`:
@@ -53,7 +53,7 @@ def ripa(
 
     Notes
     -----
-    **What it cannot see.** Words that are closer to different groups cancel. A pair whose words differ by a long
+    **Blind spots.** Words that are closer to different groups cancel. A pair whose words differ by a long
     vector counts for more in the relation vector, and long attribute vectors count for more in the mean. So length
     can look like bias. If the component is orthogonal to the difference of the groups' means, there is no value.
 

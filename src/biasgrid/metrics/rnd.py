@@ -41,13 +41,13 @@ def rnd(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: the words are nearer to the second target set; with "cos", to
+        Range (-inf, inf), no-bias value 0. Positive: the words are nearer to the second target set; with "cos", to
         the first. "norm" depends on the length of vectors; "cos" is undefined (NaN) for a zero vector. `detail`:
         distance_by_word, the difference of each word.
 
     Notes
     -----
-    **What it cannot see.** Words that are closer to different groups cancel: two words that are closer to one
+    **Blind spots.** Words that are closer to different groups cancel: two words that are closer to one
     group can outweigh one that is far closer to the other. It does not distinguish bias from length: a group whose
     mean vector is long is far from most words. So its values are not comparable between models whose vectors
     differ in length.

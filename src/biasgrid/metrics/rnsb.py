@@ -89,7 +89,7 @@ def rnsb(
     Returns
     -------
     Score
-        Range [0, inf), neutral value 0, no sign: `detail` shows which words are more negative. Undefined (NaN) if
+        Range [0, inf), no-bias value 0, no sign: `detail` shows which words are more negative. Undefined (NaN) if
         the attribute sets are too small to split, for a single target word, whose p is certain, and for vectors of
         length 1e6 or more. `scalars`: rnsb; n_iterations; accuracy on the words left out; with an `estimator` also
         precision, recall and f1 of the negative class on these words; standard_deviation over the iterations and
@@ -105,7 +105,7 @@ def rnsb(
 
     Notes
     -----
-    **What it cannot see.** It does not see what all target words have in common: if the classifier finds all of
+    **Blind spots.** It does not see what all target words have in common: if the classifier finds all of
     them equally negative, it is 0. It depends on the side of a plane on which words lie, and on the length of
     their vectors, not on their similarity with the attribute words. With a holdout, part of the value comes from
     the random splits (`standard_error`).

@@ -49,7 +49,7 @@ def same(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0, no sign: `detail` shows which group a word is closer to. Undefined (NaN) if
+        Range [0, 1], no-bias value 0, no sign: `detail` shows which group a word is closer to. Undefined (NaN) if
         all groups have the same mean, and for a zero vector. With more groups than dimensions, the value cannot be
         0. `detail`: bias of each word, signed (positive: towards the first group) for two groups; components, on
         the differences' Gram-Schmidt basis in the order of the groups. A part that two differences share is
@@ -59,7 +59,7 @@ def same(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group the words are closer to. Words that are all closer to one
+    **Blind spots.** It does not see which group the words are closer to. Words that are all closer to one
     group can have the same value as words of which each group has half. `same_skew` and `same_stereotype`
     distinguish the two cases. SAME is 0 only if every word is as close to one group as to the other.
 

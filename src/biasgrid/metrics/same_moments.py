@@ -52,13 +52,13 @@ def same_skew(
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0. Positive: towards the first group. It is also 0 if some words are closer to
+        Range [-1, 1], no-bias value 0. Positive: towards the first group. It is also 0 if some words are closer to
         one group and equally many to the other. Only together with the stereotype does it show that there is no
         bias. Undefined (NaN) if the groups have the same mean.
 
     Notes
     -----
-    **What it cannot see.** Words that are closer to different groups cancel; `same_stereotype` sees them.
+    **Blind spots.** Words that are closer to different groups cancel; `same_stereotype` sees them.
 
     **Defaults.** The default follows section 4.2 of the paper; `contrast="rest"` compares each of more than two
     groups with all others. WEFE 1.0.1 does not have the metric. The numbers of its benchmark chapter, in which the
@@ -106,12 +106,12 @@ def same_stereotype(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0, no sign: larger is more biased. It is also 0 if all words are equally close
+        Range [0, 1], no-bias value 0, no sign: larger is more biased. It is also 0 if all words are equally close
         to one group. Undefined (NaN) if the groups have the same mean.
 
     Notes
     -----
-    **What it cannot see.** It does not see what all words have in common: if all of them are closer to one group
+    **Blind spots.** It does not see what all words have in common: if all of them are closer to one group
     by the same amount, it is 0. `same_skew` sees that.
 
     **Defaults.** The default is a standard deviation, as in the text of the paper's section 4.2 and in

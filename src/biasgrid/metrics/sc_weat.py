@@ -55,7 +55,7 @@ def sc_weat(
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group. Words
+        Range [-2, 2], no-bias value 0; wider for groups of unequal size. Positive: towards the first group. Words
         with opposite associations cancel. It shows how well a word separates the groups, and not how far they are
         apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word. Undefined (NaN) for
         such groups (status "degenerate:one word"), for a word that is equally near to all words of both groups, and
@@ -63,7 +63,7 @@ def sc_weat(
 
     Notes
     -----
-    **What it cannot see.** Words that are closer to different groups cancel. Each word's difference is divided by
+    **Blind spots.** Words that are closer to different groups cancel. Each word's difference is divided by
     the word's own spread, so the value can also be 0 although the words on average are closer to one group. And it
     does not see how far apart the groups are: a small difference with a small spread counts as much as a large
     one.
@@ -121,12 +121,12 @@ def nas(
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0. Positive: towards the first group; otherwise as in `sc_weat`, also when it
+        Range [-2, 2], no-bias value 0. Positive: towards the first group; otherwise as in `sc_weat`, also when it
         is NaN.
 
     Notes
     -----
-    **What it cannot see.** It has the blind spots of `sc_weat`: words that are closer to different groups cancel,
+    **Blind spots.** It has the blind spots of `sc_weat`: words that are closer to different groups cancel,
     and it does not show how far apart the groups are.
 
     **Defaults.** The default follows sweater, with `ddof` 1. sweater reports the words' scores and no number for

@@ -51,13 +51,13 @@ def semaxis(
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0. Positive: towards the first group. Words on opposite sides cancel. Undefined
+        Range [-1, 1], no-bias value 0. Positive: towards the first group. Words on opposite sides cancel. Undefined
         (NaN) if the groups have the same mean, and for a word whose vector is zero. In a group, such a vector is
         one of length 0; with `neighbours`, the value is undefined. `detail`: score of each word.
 
     Notes
     -----
-    **What it cannot see.** Words that are closer to different groups cancel. The groups' vectors keep their
+    **Blind spots.** Words that are closer to different groups cancel. The groups' vectors keep their
     length, so a few long ones decide where the axis points. A word that is closer to one group by its mean cosine
     can then have the score 0.
 

@@ -56,14 +56,14 @@ def stereoset_lms(
     Returns
     -------
     Score
-        Range [0, 100], neutral value 100, no sign. A model that always prefers meaningful sentences has 100, and a
+        Range [0, 100], no-bias value 100, no sign. A model that always prefers meaningful sentences has 100, and a
         model that guesses 50. An item with an unscored sentence is left out; NaN if no item is left. `scalars`:
         items, lms, lms_thesis, ss, ss_ties (ss if ties count for the stereotype) and icat, which
         `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
 
     Notes
     -----
-    **What it cannot see.** It does not see bias. It shows how well a model knows the language, without which `ss`
+    **Blind spots.** It does not see bias. It shows how well a model knows the language, without which `ss`
     means nothing. StereoSet averages over its target terms; here every item counts the same.
 
     `lms_thesis` follows Maddalozzo 2023 (section 4.2): the share of items in which both meaningful sentences
@@ -126,13 +126,13 @@ def stereoset_ss(
     Returns
     -------
     Score
-        Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. An item
+        Range [0, 100], no-bias value 50. Below it the model prefers anti-stereotypes, above it stereotypes. An item
         with an unscored sentence is left out; NaN if no item is left. `scalars` and `detail` as in
         `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
-    **What it cannot see.** It does not see how much more probable a stereotype is, nor whether the model knows the
+    **Blind spots.** It does not see how much more probable a stereotype is, nor whether the model knows the
     language: a model that guesses also has 50. Blodgett et al. (2021) find that many items do not measure what
     they are meant to measure.
 
@@ -198,14 +198,14 @@ def stereoset_icat(
     Returns
     -------
     Score
-        Range [0, 100], neutral value 100, no sign. By the paper's axioms, 100 is an ideal model (lms 100, ss 50), 0
+        Range [0, 100], no-bias value 100, no sign. By the paper's axioms, 100 is an ideal model (lms 100, ss 50), 0
         a model that always, or never, prefers the stereotype, and 50 a model that guesses (lms 50, ss 50). An item
         with an unscored sentence is left out; NaN if no item is left. `scalars` and `detail` as in
         `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
-    **What it cannot see.** It does not see which of two cases it is. A model with 50 may know the language and
+    **Blind spots.** It does not see which of two cases it is. A model with 50 may know the language and
     prefer the stereotype in three of four items, or know nothing. Nor does it see the direction of a preference.
 
     **Defaults.** For a masked model, "term" and "next" are the published scores. For a causal model, StereoSet's

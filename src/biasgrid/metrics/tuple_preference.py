@@ -49,7 +49,7 @@ def tuple_preference(
     Returns
     -------
     Score
-        Range [0, 1], neutral value .5: the first version is at a random place among the others. Below it the model
+        Range [0, 1], no-bias value .5: the first version is at a random place among the others. Below it the model
         prefers the other versions, above it the first ones. A tuple with an unscored sentence is left out.
         NaN for "cp" or "l2r" of a causal model. `scalars`: tuples, comparisons, preferred, ties; first, the share
         of tuples in which the first version is the most probable; p_exact, two-sided, if in each tuple any version
@@ -57,7 +57,7 @@ def tuple_preference(
 
     Notes
     -----
-    **What it cannot see.** It does not see how much more probable a version is. With two sets it equals
+    **Blind spots.** It does not see how much more probable a version is. With two sets it equals
     `pll_preference`. A version may be more probable because its words are more frequent.
 
     Ties count as not preferred.

@@ -46,13 +46,13 @@ def weat(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: the first target set is nearer to the first attribute set. It
+        Range (-inf, inf), no-bias value 0. Positive: the first target set is nearer to the first attribute set. It
         grows with the number of words, so that statistics of sets of different size are not comparable. Undefined
         (NaN) for a zero vector. `scalars`: weat, effect_size. `detail`: association, s(w) of each target word.
 
     Notes
     -----
-    **What it cannot see.** It does not see what the two target sets have in common. If the words of both are
+    **Blind spots.** It does not see what the two target sets have in common. If the words of both are
     closer to the same attribute set by the same amount, WEAT is 0, however large that amount is. It is a sum over
     words, so sets of unequal size can also cancel. One word with a large association cancels two with half of it.
 
@@ -110,7 +110,7 @@ def weat_es(
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; for sets of m and n words, the ends are ±(m + n) / sqrt(m n) with `ddof` 0,
+        Range [-2, 2], no-bias value 0; for sets of m and n words, the ends are ±(m + n) / sqrt(m n) with `ddof` 0,
         and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer to the first
         attribute set. It is also large if a small difference has a small spread. Undefined (NaN) if all words have
         the same association, and if each target set has one word: status "degenerate:one word". `scalars` and
@@ -118,7 +118,7 @@ def weat_es(
 
     Notes
     -----
-    **What it cannot see.** It does not see what the two target sets have in common; nor does `weat`. It does not
+    **Blind spots.** It does not see what the two target sets have in common; nor does `weat`. It does not
     see how far apart the sets are either. If the words of one set have the association .30 and the words of the
     other .29, it is 2, its maximum, because nothing else varies. Two sets of one word each always give 2 or -2,
     whatever the words. Use `weat` to see how far apart two words are.

@@ -124,9 +124,7 @@ def _sign(metric: Any) -> str:
 
 def _blind(metric: Any) -> str:
     """Return a metric's blind spots, from its docstring."""
-    text = docstrings.notes(docstrings.sections(metric.function).get("Notes", "")).get(
-        "What it cannot see", ""
-    )
+    text = docstrings.notes(docstrings.sections(metric.function).get("Notes", "")).get("Blind spots", "")
     return re.sub(r"`(.+?)`", r"\1", " ".join(text.split()))
 
 

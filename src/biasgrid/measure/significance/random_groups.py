@@ -49,7 +49,7 @@ class RandomGroupsOptions(Strict):
     draws: Whole = field("random groups that are drawn at most", 9_999, ge=19, le=1_000_000)
     stop: Stop = field(STOP, 20, ge=1, le=1_000_000)
     alternative: AnAlternative = field(
-        "which values are as extreme as the score; `bias`: those at least as far from the metric's neutral value, in "
+        "which values are as extreme as the score; `bias`: those at least as far from the metric's no-bias value, in "
         "either direction",
         BIAS,
     )
@@ -146,7 +146,7 @@ def groups_test(
     """Test a metric's value of a query against its values for random groups; or return why this is impossible, in a
     sentence.
 
-    `alternative` is "distance" (from the neutral value), "greater", "less" or "two-sided"; see
+    `alternative` is "distance" (from the no-bias value), "greater", "less" or "two-sided"; see
     `group_draws.draws_of` for `match`. The p-value is computed by `sequential.count_up`. It is not below 1 / (s +
     1), where s is the number of different seeds from which the first groups start, as draws around one seed belong
     to one topic.

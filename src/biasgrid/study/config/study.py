@@ -45,7 +45,7 @@ class Ranking(Strict):
     """Options of the ranking of models."""
 
     by: Literal["distance", "value"] = field(
-        "`distance`: by the distance of a metric's value from its neutral value; `value`: by the value, as WEFE does",
+        "`distance`: by the distance of a metric's value from its no-bias value; `value`: by the value, as WEFE does",
         "distance",
     )
     ties: Literal["average", "min", "max", "dense", "first"] = field(
