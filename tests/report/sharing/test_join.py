@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from conftest import grid_config, printed, refusal, write_text_model
+from conftest import biasgrid, grid_config, printed, refusal, write_text_model
 from in_process import make
 from same import differences
 
@@ -146,6 +146,30 @@ def test_the_command_that_a_page_prints_needs_the_published_folder_and_the_model
     Path("one.txt").unlink()
     assert printed("step", "cell one/none/rnd/q3", "--study", "left/study.json")["results"]
     refusal("step", "cell two/none/rnd/q3", "--study", "left/study.json", parts=["two.txt is not there"])
+
+
+def test_publish_counts_the_files_that_verify_checks_and_names_the_folders_it_leaves_out(folder, here):
+    made = printed("publish", folder / "both", "all")
+    assert made["files"] == printed("verify", "all")["files"] == len(checksums.read(Path("all")))
+    assert made["left out"] == ["figures/"]
+
+
+@pytest.mark.parametrize("damage", ["scores.csv", "datapackage.json"])
+def test_readers_of_a_damaged_published_folder_are_told_to_get_it_again(here, damage):
+    (here / "left" / damage).unlink()
+    (here / "left" / "notes.txt").touch()
+    (here / "left" / "rankings.csv").write_bytes(b"")
+    done = biasgrid("verify", "left")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "biasgrid: left/notes.txt: is not recorded",
+        "biasgrid: such files were not published with the folder: delete them",
+        "biasgrid: left/rankings.csv: differs",
+        f"biasgrid: left/{damage}: is missing",
+        "biasgrid: get the folder again from where it was published; do not use these files until then",
+    ]
+    with pytest.warns(UserWarning, match="rankings.csv: changed .*; get the folder again to restore it"):
+        find_study("left").warn_of_changed_files()
 
 
 def test_no_path_of_this_machine_is_published(folder, tmp_path, monkeypatch):

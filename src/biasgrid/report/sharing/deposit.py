@@ -38,7 +38,7 @@ ELSEWHERE = re.compile(r"/|~|\.\.|file:|[A-Za-z]:[\\/]")  # beginnings of paths 
 
 
 def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence: str) -> int:
-    """Write a study's folder completely, or not at all; return its number of files.
+    """Write a study's folder completely, or not at all; return its number of files, without the checksums.
 
     Raises
     ------
@@ -61,11 +61,11 @@ def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence:
                 name = file.relative_to(study.folder)
                 write_bytes(part / name, _without_local_paths(file, name))
         package = _package(study, part, authors, licence)
-        write_text(part / "datapackage.json", json.dumps(package, ensure_ascii=False, indent=1) + "\n")
+        write_text(part / checksums.DESCRIPTION, json.dumps(package, ensure_ascii=False, indent=1) + "\n")
         write_text(part / "CITATION.cff", _citation(study, authors, licence))
         write_text(part / "LICENCE.txt", _licence(study, licence))
         checksums.record_all(part)
-        count = sum(file.is_file() for file in part.rglob("*"))
+        count = len(checksums.read(part))
     return count
 
 
