@@ -137,7 +137,7 @@ def test_the_command_that_a_page_prints_needs_the_published_folder_and_the_model
     page = Path("left/report.html").read_text(encoding="utf-8")
     commands = re.findall("<code class=again>(biasgrid step .*?)</code>", page)
     (command,) = {command for command in map(html.unescape, commands) if "/weat/q1" in command}
-    _, *arguments = shlex.split(command.replace("MODEL/DEBIAS", "one/none").replace("results/", ""))
+    _, *arguments = shlex.split(command.replace("MODEL/DEBIAS", "one/none"))
     record = printed(*arguments)
     assert {Path(file).parts[2] for file in record["files"]} == {"cells", "inference"}
     for file in record["files"]:

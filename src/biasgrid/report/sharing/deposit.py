@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -59,7 +61,10 @@ def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence:
         for file in [*records(study), *made]:
             if file.is_file():
                 name = file.relative_to(study.folder)
-                write_bytes(part / name, _without_local_paths(file, name))
+                content = _without_local_paths(file, name)
+                if file == study.paths.report_file:
+                    content = _with_commands_of(study, folder, content)
+                write_bytes(part / name, content)
         package = _package(study, part, authors, licence)
         write_text(part / checksums.DESCRIPTION, json.dumps(package, ensure_ascii=False, indent=1) + "\n")
         write_text(part / "CITATION.cff", _citation(study, authors, licence))
@@ -100,6 +105,16 @@ def _without_local_paths(file: Path, name: Path) -> bytes:
         if found := _local_path_pattern().search(text):
             raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")
     return content
+
+
+def _with_commands_of(study: FinishedStudy, folder: Path, page: bytes) -> bytes:
+    """Return a page whose commands name the config in the published folder, and not that in the folder of the run."""
+    config = study.config
+    of_run, published = (
+        html.escape(shlex.quote((place / CONFIG).as_posix())).encode()
+        for place in (Path(config.results, config.study), Path(folder.name))
+    )
+    return page.replace(b"--study " + of_run, b"--study " + published)
 
 
 def _relative(value: Any, key: str = "") -> Any:
