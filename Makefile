@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications replications-pages replications-check $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper planted-bert-replicates planted-bert-base properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications replications-pages replications-check $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper planted-bert-replicates planted-bert-base properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install install-tests clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -223,6 +223,8 @@ lint: lint-files ## the same, and types
 	$(BIN)/python docs/snippets.py
 
 install: .venv/installed ## the environment, .venv, and nothing else
+
+install-tests: .venv/installed-for-tests ## the same with what tests need, so that pytest can run one of them
 
 # as root, in a container, pip would warn, although the environment is one of its own
 PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ignore --no-compile

@@ -7,6 +7,7 @@ site, the link leads to the page.
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import plugin_notes
 import reference
 
 from biasgrid import debias, figures, metrics, tables
+from biasgrid.core.errors import BiasgridError
 
 ROOT = Path(__file__).resolve().parents[1]
 # a file of data -> the page that shows it
@@ -80,4 +82,7 @@ def write() -> None:
 
 
 if __name__ == "__main__":
-    write()
+    try:
+        write()
+    except BiasgridError as error:
+        sys.exit(f"reference: {error}")

@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import re
+import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ from PIL import Image
 
 from biasgrid import debias, load, metrics
 from biasgrid.core import docstrings
-from biasgrid.core.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError, join_names
 from biasgrid.core.labels import short_labels
 from biasgrid.debias.registry import KINDS, Method
 from biasgrid.figures.frame import Frame, styled
@@ -121,6 +122,14 @@ ARROWS = (
 LEGEND = {1: ARROWS.format(""), 2: ARROWS.format(", open dots those of the second set")}
 NEIGHBOURS = ARROWS.format(", open dots their nearest neighbours")
 
+# the metrics that README names; it counts the others
+NAMED = ("WEAT", "MAC", "RND")
+
+
+class UndocumentedError(BiasgridError):
+    """Error of a metric or debias method whose docstring lacks what its page needs."""
+
+
 # --- pages of metrics ---------------------------------------------------------------------------------------------
 
 
@@ -182,13 +191,25 @@ def limits_page() -> str:
 def documented(
     entry: Metric | Method, needed: Sequence[str], note: str
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """The sections of the docstring of an entry's function, and of its Notes, none of which is missing."""
+    """Return the sections of the docstring of an entry's function, and those of its Notes.
+
+    Raises UndocumentedError if one of them, or an option in its Parameters, is missing.
+    """
     parts = docstrings.sections(entry.function)
+    package, example = (debias, "remove_pair") if isinstance(entry, Method) else (metrics, "spread")
+    where = f"{_module(package, entry.name)}: the docstring of {entry.name} lacks"
+    example = f"docs/how-to/examples/{example}.py has a whole one"
     if lacking := [section for section in needed if section not in parts]:
-        raise BiasgridError(f"{entry.name}: its function's docstring lacks {', '.join(lacking)}")
+        raise UndocumentedError(
+            f"{where} the section{'s'[: len(lacking) > 1]} {join_names(lacking)}; {example}"
+        )
+    described = docstrings.parameters(entry.function)
+    options = [*getattr(entry, "words", ()), *entry.parameters] if "Parameters" in needed else []
+    if lacking := [name for name in options if name not in described]:
+        raise UndocumentedError(f"{where} {join_names(lacking)} in its section Parameters; {example}")
     notes = docstrings.notes(parts["Notes"])
     if lacking := [f"**{title}.**" for title in (note, "Defaults") if title not in notes]:
-        raise BiasgridError(f"{entry.name}: the docstring's Notes lack {', '.join(lacking)}")
+        raise UndocumentedError(f"{where} {join_names(lacking)} in its section Notes; {example}")
     return parts, notes
 
 
@@ -770,8 +791,10 @@ def overviews() -> dict[Path, str]:
     of_vectors = [m for m in metrics.REGISTRY.values() if m.needs == "vectors"]
     tested = f"permutation tests for {sum(not m.no_test for m in of_vectors)} of {len(of_vectors)} vector"
     shipped = NUMBERS[sum(map(debias.REGISTRY.is_shipped, debias.REGISTRY))]
+    others = sum(map(metrics.REGISTRY.is_shipped, metrics.REGISTRY)) - len(NAMED)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     readme = re.sub(r"permutation tests for \d+ of \d+ vector", tested, readme)
+    readme = re.sub(rf"({', '.join(NAMED)} and) \d+ more", rf"\g<1> {others} more", readme)
     return texts | {ROOT / "README.md": re.sub(r"\[\w+ methods\]", f"[{shipped} methods]", readme)}
 
 
@@ -909,8 +932,11 @@ def _own(package: Any) -> list[str]:
 
 
 if __name__ == "__main__":
-    for path, text in overviews().items():
-        path.write_text(text, encoding="utf-8")
-    for path, draw in pictures().items():
-        path.parent.mkdir(exist_ok=True)
-        draw().save(path, optimize=True)
+    try:
+        for path, text in overviews().items():
+            path.write_text(text, encoding="utf-8")
+        for path, draw in pictures().items():
+            path.parent.mkdir(exist_ok=True)
+            draw().save(path, optimize=True)
+    except BiasgridError as error:
+        sys.exit(f"reference: {error}")

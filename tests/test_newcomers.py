@@ -161,3 +161,30 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
         "bare-bars: Figure.example says which figure of which study the gallery shows",
         "bars: Reader.example has a small file of the format",
     }
+
+
+LACKING = {
+    r"    Notes\n.*?(?=    Examples\n)": "the section Notes",
+    r"    Parameters\n.*?(?=    Returns\n)": "the section Parameters",
+    r"    power\n.*?\n(?=\n    Returns\n)": "power in its section Parameters",
+    r"\n    \*\*Defaults.*?\n(?=\n    Examples\n)": "**Defaults.** in its section Notes",
+}
+
+
+@pytest.mark.slow
+def test_a_docstring_that_lacks_a_part_is_a_line_of_make_reference_and_of_tests(copy):
+    code = (EXAMPLES / "spread.py").read_text(encoding="utf-8")
+    for part, lacking in LACKING.items():
+        bare, n = re.subn(part, "", code, flags=re.DOTALL)
+        assert n == 1
+        (copy / "src" / "biasgrid" / "metrics" / "spread.py").write_text(bare, encoding="utf-8")
+        made = run(copy, "import runpy; runpy.run_module('generated', run_name='__main__')")
+        example = "docs/how-to/examples/spread.py has a whole one"
+        says = f"src/biasgrid/metrics/spread.py: the docstring of spread lacks {lacking}; {example}"
+        assert (made.returncode, made.stderr) == (1, f"reference: {says}\n")
+    files = ("tests/docs/test_docs_links.py", "tests/docs/test_pages.py")
+    done = run(copy, PYTEST, "-n", "0", "-p", "no:cacheprovider", "-k", "whole or links", *files)
+    assert done.returncode
+    # a line, in place of where in docs/ that was found
+    assert f"\n{says}\n" in done.stdout
+    assert "docs/pages.py:" not in done.stdout

@@ -411,7 +411,7 @@ def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
     assert printed("step", "query gender_1", "--study", "config/embedded.yaml")["files"] == [file]
     assert json.loads(Path(file).read_text())["name"] == "Male terms and Female terms wrt Career and Family"
     assert {"glove-6b-50d", "glove-twitter-25"} <= {entry["name"] for entry in printed("list", "models")}
-    done = biasgrid("fetch", "--config", "config/embedded.yaml", "--model", "none")
+    done = biasgrid("fetch", "--study", "config/embedded.yaml", "--model", "none")
     assert "unknown model 'none'" in done.stderr
     # the user's own go first
     (here / "config").mkdir()

@@ -70,7 +70,7 @@ LINES = {
     "publish": [["results/small", "published"]],
     "join": [["same", "results/small", "--into", "joined"]],
     "convert": [["--input", "one.txt", "--output", "converted"]],
-    "fetch": [["--model", "remote", "--config", "remote.yaml"], ["--pin", "strange.yaml"]],
+    "fetch": [["--model", "remote", "--study", "remote.yaml"], ["--pin", "strange.yaml"]],
     "measure": [[*QUERY, "--random-groups", "draws=20"]],
     "debias": [
         ["--method", "hard", "--model", "one.txt", "--words", "pairs.json", "--output", "hard.npz"],

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -226,7 +227,7 @@ def test_every_step_can_be_run_by_hand(finished, monkeypatch):
             "did you mean 'query q3'? allowed: query q1, query q2, query q3",
         ),
         (("step", "figure x", "--study", study), "unknown step 'figure x'; "),
-        (("fetch", "--config", study, "--model", "x"), "unknown model 'x'; allowed: one, two"),
+        (("fetch", "--study", study, "--model", "x"), "unknown model 'x'; allowed: one, two"),
         (("step", "table scores", "--study", "none.yaml"), "none.yaml: cannot read it"),
         (
             ("step", "table scores", "--study", study, "--jobs", "0"),
@@ -248,6 +249,35 @@ def test_a_step_is_left_out_if_what_it_reads_could_not_be_made(finished, monkeyp
     )
     assert "rankings" not in reason
     assert not Path("results/small/rankings.csv").exists()
+
+
+def test_a_step_makes_the_files_that_it_reads_if_they_are_missing(study_files):
+    """A model's store, a debias method's fit, queries and scores; those of tables and figures are not made."""
+    config = grid_config() | {"inference": {"permutation": {"draws": 19}}}
+    entry = {"method": "hard", "words": {"definitional_pairs": [["a0", "b0"], ["a1", "b1"]]}}
+    config["debias"] = {"First": {"hard": entry | {"models": ["one"]}}}
+    (study_files / "study.yaml").write_text(json.dumps(config))
+    step = ("step", "--study", "study.yaml")
+    made = printed(*step, "inference one/hard/weat")
+    assert made["files"] == ["results/small/inference/one/hard/weat.json"]
+    results = study_files / "results" / "small"
+    cells = [file.relative_to(results).as_posix() for file in results.glob("cells/**/*.json")]
+    assert sorted(cells) == [f"cells/one/hard/weat/{query}.json" for query in ("q1", "q2")]
+    assert (results / "debias/one/hard.npz").is_file()
+    # a store that is gone is made again, although its record is there
+    store = Path(printed("fetch", "--study", "study.yaml", "--model", "one")["store"])
+    shutil.rmtree(store)
+    assert printed(*step, "cell one/none/weat/q1")["results"]
+    assert (store / "model.json").is_file()
+    refusal(*step, "table scores", parts=["one/none/weat.json: not a cell file: there is no such file"])
+
+
+def test_fetch_takes_the_study_as_other_commands_do(study_files):
+    store = printed("fetch", "--study", "study.yaml", "--model", "one")["store"]
+    # the former name of the option
+    assert printed("fetch", "--config", "study.yaml", "--model", "one")["store"] == store
+    assert "--config" not in biasgrid("fetch", "--help").stdout
+    refusal("fetch", "--study", "study.yaml", parts=["--model and --study, or --pin"])
 
 
 @pytest.mark.slow

@@ -234,7 +234,7 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
         "pip install 'accelerate>=1.1' 'gguf>=0.17' 'torch>=2.6' 'transformers<6,>=5'"
     )
     biasgrid("init", "mine", "--models", "smollm2-135m")
-    assert refusal("fetch", "--model", "smollm2-135m", "--config", "mine.yaml") == line
+    assert refusal("fetch", "--model", "smollm2-135m", "--study", "mine.yaml") == line
     assert not (here / "none").exists()
 
 

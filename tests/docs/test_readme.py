@@ -58,6 +58,8 @@ def test_it_counts_metrics_methods_and_published_numbers_as_they_are():
     n_tests = sum(not metric.no_test for metric in of_vectors)
     again = "make reference"
     assert f"permutation tests for {n_tests} of {len(of_vectors)} vector metrics" in PROSE, again
+    n_metrics = sum(map(metrics.REGISTRY.is_shipped, metrics.REGISTRY))
+    assert f"(WEAT, MAC, RND and {n_metrics - 3} more)" in PROSE, again
     n_methods = sum(map(debias.REGISTRY.is_shipped, debias.REGISTRY))
     assert f"[{word(n_methods)} methods](docs/debias.md)" in PROSE, again
     rows = sum(len(pd.read_csv(file)) for file in (ROOT / "data" / "published").glob("*.csv"))

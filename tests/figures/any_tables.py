@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import strategies as st
 from odd_texts import odd
 
 from biasgrid import figures, tables
+from biasgrid.core.errors import BiasgridError
 from biasgrid.core.printable import LONGEST
 from biasgrid.figures import Drawing
 
@@ -104,7 +106,15 @@ def changes(kind: str, most: int = 20) -> st.SearchStrategy[Change]:
 def _picture(kind: str) -> tuple[pictures.OfStudy, dict[str, Any]]:
     entry = next((entry for entry in pictures.PICTURES.values() if entry.kind == kind), None)
     assert entry, f"{kind}: Figure.example says which figure of which study the gallery shows"
-    return entry, entry.read()
+    return entry, tables_of(entry)
+
+
+def tables_of(entry: pictures.Picture) -> dict[str, Any]:
+    """The tables beside a picture. Without them, a test fails in a line that says how to make them."""
+    try:
+        return entry.read()
+    except BiasgridError as error:
+        pytest.fail(f"{entry.stem}: {error}", pytrace=False)
 
 
 KINDS = sorted(figures.REGISTRY)

@@ -33,6 +33,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 import gallery  # noqa: E402
 import generated  # noqa: E402
 import pictures  # noqa: E402
+from any_tables import tables_of  # noqa: E402
 from picture_numbers import shown as numbers_shown  # noqa: E402
 
 # of these, where names or the ends of axes are follows from how the panels are laid out
@@ -51,7 +52,7 @@ SETTINGS = {"font.size": 200, "axes.facecolor": "#ff0001", "lines.marker": "x"}
 def picture(request):
     """A picture: its entry, its tables, and the figure as they are drawn today, under any settings."""
     entry = pictures.PICTURES[request.param]
-    found = entry.read()
+    found = tables_of(entry)
     with matplotlib.rc_context(SETTINGS), nullcontext() if entry.stem in OF_LAYOUT else not_laid_out():
         return entry, found, entry.draw(found)
 
@@ -218,7 +219,16 @@ def test_an_unknown_picture_and_missing_results_are_one_line(capsys, monkeypatch
     assert "no picture 'ranking'; allowed are rankings, " in capsys.readouterr().err
     monkeypatch.setattr(pictures, "ROOT", tmp_path)
     assert pictures.main(["properties"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert said.startswith("properties: ")
-    assert "(make properties)" in said
+    remedy = "run `make properties`, then `make pictures PICTURES=properties`"
+    assert (
+        capsys.readouterr().err == f"properties: results/properties/properties.csv is not there: {remedy}\n"
+    )
+
+
+def test_a_figure_whose_picture_is_not_made_says_how_to_make_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(pictures, "IMAGES", tmp_path)
+    remedy = "run `make study`, then `make pictures PICTURES=gallery-scores`"
+    with pytest.raises(pytest.fail.Exception) as error:
+        tables_of(pictures.PICTURES["gallery-scores"])
+    assert str(error.value) == f"gallery-scores: docs/images has no gallery-scores.csv: {remedy}"
+    assert pictures.main(["--redraw", "gallery-scores"]) == 2

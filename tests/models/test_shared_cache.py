@@ -199,7 +199,7 @@ def test_the_command_line_shares_too(tmp_path, cache, server, monkeypatch):
     made = project(tmp_path / "a", server)
 
     monkeypatch.chdir(made.folder)
-    command = ("fetch", "--model", "one", "--config", "config/config.yaml")
+    command = ("fetch", "--model", "one", "--study", "config/config.yaml")
     assert printed(*command)["store"] == str(cache / "one")
     made.config["models"]["one"]["source"]["url"] = f"{server.url}/other.txt"
     made.configure(made.config)

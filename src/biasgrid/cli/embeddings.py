@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.errors import BiasgridError, unknown_name
 from ..core.resources import find_file
-from .arguments import FILE, PLUGINS, Commands
+from .arguments import FILE, PLUGINS, STUDY, Commands, read_study
 from .running import CONFIGS, read_config
 
 
@@ -40,21 +40,20 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     """Download, check and convert a model of a study. With --pin, record the checksums of downloaded models instead:
     they are written into the files that list the models.
 
-    biasgrid fetch --model glove-6b-50d --config config/embedded.yaml
+    biasgrid fetch --model glove-6b-50d --study config/embedded.yaml
     biasgrid fetch --pin my-study.yaml
     """
     from ..models import build_store
-    from ..study.study import Study
 
     if args.pin:
-        if args.model or args.config:
-            raise BiasgridError("fetch: --pin takes neither --model nor --config")
+        if args.model or args.study:
+            raise BiasgridError("fetch: --pin takes neither --model nor --study")
         return _pin(args.pin)
-    if not (args.model and args.config):
-        raise BiasgridError("fetch: the following arguments are required: --model and --config, or --pin")
-    study = Study.read(args.config)
+    if not (args.model and args.study):
+        raise BiasgridError("fetch: the following arguments are required: --model and --study, or --pin")
+    study = read_study(args.study)
     if args.model not in study.models:
-        raise BiasgridError(f"{args.config}: {unknown_name('model', args.model, study.models)}")
+        raise BiasgridError(f"{args.study}: {unknown_name('model', args.model, study.models)}")
     store = build_store(
         args.model,
         study.models[args.model],
@@ -88,9 +87,11 @@ def add(commands: Commands) -> None:
         plugins=PLUGINS,
         **FILE,
     )
-    commands.add(
+    command = commands.add(
         fetch,
         model={"help": "the model's key in the config"},
-        config={"type": find_file, "help": "the study's config"},
+        study=STUDY | {"required": False},
         pin=CONFIGS | {"help": f"record checksums in these configs: {CONFIGS['help']}"},
     )
+    # The former name of --study.
+    command.add_argument("--config", dest="study", type=find_file, help=argparse.SUPPRESS)

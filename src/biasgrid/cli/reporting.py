@@ -118,13 +118,14 @@ def verify(args: argparse.Namespace) -> dict[str, Any]:
     changed = [f"{name}: {checksums.CHANGED}" for name in inputs.get(checksums.CHANGED, ())]
     others = differences.pop(checksums.NOT_RECORDED, [])
     damaged = [f"{args.results / name}: {how}" for how, names in differences.items() for name in names]
-    _say(gone, "")
-    _say(
-        [f"{args.results / name}: {checksums.NOT_RECORDED}" for name in others],
-        "the run did not make such files: a rule of your own did, or delete them",
-    )
-    _say(changed, "run the study again: it updates the results that depend on them")
     remedy = "delete the files that differ and run the study again, which restores them"
+    remedy_of_others = "the run did not make such files: a rule of your own did, or delete them"
+    if checksums.is_published(args.results):
+        remedy = "get the folder again from where it was published; do not use these files until then"
+        remedy_of_others = "such files were not published with the folder: delete them"
+    _say(gone, "")
+    _say([f"{args.results / name}: {checksums.NOT_RECORDED}" for name in others], remedy_of_others)
+    _say(changed, "run the study again: it updates the results that depend on them")
     _say(damaged, remedy)
     if changed or damaged or others:
         raise SystemExit(1)

@@ -26,7 +26,14 @@ def publish(args: argparse.Namespace) -> dict[str, Any]:
     count = publish(study, folder, args.author, args.licence)
     if not args.author:
         print("biasgrid: CITATION.cff names no author; give --author", file=sys.stderr)
-    return {"folder": str(folder), "files": count, "check it": f"biasgrid verify {folder}"}
+    parts = (part.name for part in study.folder.iterdir() if part.is_dir() and not part.name.startswith("."))
+    left_out = sorted(f"{part}/" for part in parts if not (folder / part).exists())
+    return {
+        "folder": str(folder),
+        "files": count,
+        "left out": left_out,
+        "check it": f"biasgrid verify {folder}",
+    }
 
 
 def join(args: argparse.Namespace) -> dict[str, Any]:

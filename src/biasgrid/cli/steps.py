@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Kinds of steps that measure nothing.
 READING = ("query", "table", "figure", "rank_samples")
+# Kinds of steps whose missing inputs are not made first: a store fetches its archives, the others read a whole study.
+WITHOUT_PREPARATION = (*READING, "report", "store")
 # Keys of a step's file that are printed.
 RESULTS = ("results", "aggregates")
 # Commands of former versions -> the kind of step that replaces them.
@@ -48,7 +50,8 @@ FORMER = {
 
 
 def step(args: argparse.Namespace) -> dict[str, Any] | None:
-    """Run steps of a study, even if their inputs have not changed. A step is named by its kind and what it makes.
+    """Run steps of a study, even if their inputs have not changed. A step is named by its kind and what it makes. A
+    step that measures first makes the missing files that it reads: it downloads its model, for example.
 
     biasgrid step "query gender_1" --study config/embedded.yaml
     biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
@@ -207,9 +210,32 @@ class _Runner:
             self._run(other)
         step = self._step(name)
         self._write_queries(step)
+        # In a run, the workflow has made the inputs.
+        if not self._notes:
+            for other in self._missing_steps(step):
+                self._run(other)
+                checksums.add(self._study.results, self._step(other).outputs)
         step.run()
         if self._notes:
             explain_rerun.note(self._notes, name, step.settings, step.code)
+
+    def _missing_steps(self, step: Step) -> list[str]:
+        """Return the steps that make the missing files and the missing store that a step reads."""
+        if step.name.partition(" ")[0] in WITHOUT_PREPARATION:
+            return []
+        stores = {
+            str(self._study.paths.model_file(model)): self._study.store_folder(model) / model / "model.json"
+            for model in self._study.models
+        }
+        missing = [
+            file for file in step.files if not (Path(file).exists() and stores.get(file, Path(file)).exists())
+        ]
+        return list(dict.fromkeys(self._makers[file] for file in missing if file in self._makers))
+
+    @cached_property
+    def _makers(self) -> dict[str, str]:
+        """Return the step that makes each file of the study."""
+        return {file: name for name, step in self._plan.items() for file in step.outputs}
 
     def _write_queries(self, step: Step) -> None:
         """Write the queries that a step reads, if they are missing or out of date."""

@@ -94,7 +94,7 @@ class Figure:
         The question that it answers, one of `questions` or any other text: the gallery groups figures by question.
     heading, asks, learn
         For the gallery: the kind's name in words, the question below its picture, and a sentence on what a reader
-        learns from it.
+        learns from it. `heading` names the kind for every study; `frame.Frame.title` states what one drawing finds.
     reads, facts
         Inputs, as in a `tables.Table`: names of tables, and facts. If a drawing has a criterion, `draw` gets only the
         entries of "neutral" and "signs" for it, by metric.

@@ -121,7 +121,8 @@ class Frame:
     Parameters
     ----------
     title
-        The finding, in ten words or fewer, or the subject, if no rule can state a finding.
+        The finding of this drawing, in ten words or fewer, or the subject, if no rule can state a finding. The
+        kind's name in the gallery is `Figure.heading`.
     subtitle
         The content, with its topic, metric and model.
     notes

@@ -30,6 +30,8 @@ LEFT_OUT = {NAME, "config_file.txt", INPUTS}
 READ = (".csv", ".json", ".npy")
 LINE = re.compile(r"([0-9a-f]{64})  ([^\n\\]+)")
 REMEDY = "run the study again to write them anew"
+# The description that `biasgrid publish` adds to a folder.
+DESCRIPTION = "datapackage.json"
 
 CHANGED, GONE = "differs from the file that the results were made from", "is not there"
 NOT_RECORDED = "is not recorded"
@@ -255,6 +257,11 @@ def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
         if not hidden and place.as_posix() not in records.keys() | LEFT_OUT and not file.is_dir():
             outcome[NOT_RECORDED].append(place.as_posix())
     return len(records), {kind: names for kind, names in outcome.items() if names}
+
+
+def is_published(results: Path) -> bool:
+    """Return whether a folder was made to be published: those who receive it cannot run its study again."""
+    return (results / DESCRIPTION).is_file() or DESCRIPTION in _read_what_is_whole(results)
 
 
 def _is_inside(name: str) -> bool:

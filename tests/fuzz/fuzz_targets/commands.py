@@ -260,7 +260,7 @@ def store() -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     model(folder)
     (folder / "config.json").write_text(json.dumps(STUDY), encoding="utf-8")
-    main(["fetch", "--model", "m", "--config", "config.json"], folder)
+    main(["fetch", "--model", "m", "--study", "config.json"], folder)
     return folder / "emb"
 
 

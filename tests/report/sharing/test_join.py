@@ -2,14 +2,17 @@
 what differs is said in a line; what strangers put into their folders is refused."""
 
 import contextlib
+import html
 import json
+import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
-from conftest import grid_config, refusal, write_text_model
+from conftest import biasgrid, grid_config, printed, refusal, write_text_model
 from in_process import make
 from same import differences
 
@@ -124,6 +127,49 @@ def test_what_is_published_describes_itself_and_no_machine(folder, here):
     assert (citation["type"], citation["authors"]) == ("dataset", [{"name": "Ada"}])
     assert not [*Path("left").rglob("*.npz")]
     assert main(["verify", "left"]) == 0
+
+
+def test_the_command_that_a_page_prints_needs_the_published_folder_and_the_models_file(folder, here):
+    """Without a run, `biasgrid fetch` or queries: the command makes what it reads."""
+    # the study's own word sets
+    shutil.copytree(folder / "data" / "word_sets", here / "data" / "word_sets")
+    shutil.copy(folder / "one.txt", here)
+    page = Path("left/report.html").read_text(encoding="utf-8")
+    commands = re.findall("<code class=again>(biasgrid step .*?)</code>", page)
+    (command,) = {command for command in map(html.unescape, commands) if "/weat/q1" in command}
+    _, *arguments = shlex.split(command.replace("MODEL/DEBIAS", "one/none"))
+    record = printed(*arguments)
+    assert {Path(file).parts[2] for file in record["files"]} == {"cells", "inference"}
+    for file in record["files"]:
+        assert Path(file).read_bytes() == Path(file.removeprefix("results/")).read_bytes(), file
+    # the model's store is at hand now, and another score makes only its query
+    Path("one.txt").unlink()
+    assert printed("step", "cell one/none/rnd/q3", "--study", "left/study.json")["results"]
+    refusal("step", "cell two/none/rnd/q3", "--study", "left/study.json", parts=["two.txt is not there"])
+
+
+def test_publish_counts_the_files_that_verify_checks_and_names_the_folders_it_leaves_out(folder, here):
+    made = printed("publish", folder / "both", "all")
+    assert made["files"] == printed("verify", "all")["files"] == len(checksums.read(Path("all")))
+    assert made["left out"] == ["figures/"]
+
+
+@pytest.mark.parametrize("damage", ["scores.csv", "datapackage.json"])
+def test_readers_of_a_damaged_published_folder_are_told_to_get_it_again(here, damage):
+    (here / "left" / damage).unlink()
+    (here / "left" / "notes.txt").touch()
+    (here / "left" / "rankings.csv").write_bytes(b"")
+    done = biasgrid("verify", "left")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "biasgrid: left/notes.txt: is not recorded",
+        "biasgrid: such files were not published with the folder: delete them",
+        "biasgrid: left/rankings.csv: differs",
+        f"biasgrid: left/{damage}: is missing",
+        "biasgrid: get the folder again from where it was published; do not use these files until then",
+    ]
+    with pytest.warns(UserWarning, match="rankings.csv: changed .*; get the folder again to restore it"):
+        find_study("left").warn_of_changed_files()
 
 
 def test_no_path_of_this_machine_is_published(folder, tmp_path, monkeypatch):

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,7 @@ ELSEWHERE = re.compile(r"/|~|\.\.|file:|[A-Za-z]:[\\/]")  # beginnings of paths 
 
 
 def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence: str) -> int:
-    """Write a study's folder completely, or not at all; return its number of files.
+    """Write a study's folder completely, or not at all; return its number of files, without the checksums.
 
     Raises
     ------
@@ -59,13 +61,16 @@ def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence:
         for file in [*records(study), *made]:
             if file.is_file():
                 name = file.relative_to(study.folder)
-                write_bytes(part / name, _without_local_paths(file, name))
+                content = _without_local_paths(file, name)
+                if file == study.paths.report_file:
+                    content = _with_commands_of(study, folder, content)
+                write_bytes(part / name, content)
         package = _package(study, part, authors, licence)
-        write_text(part / "datapackage.json", json.dumps(package, ensure_ascii=False, indent=1) + "\n")
+        write_text(part / checksums.DESCRIPTION, json.dumps(package, ensure_ascii=False, indent=1) + "\n")
         write_text(part / "CITATION.cff", _citation(study, authors, licence))
         write_text(part / "LICENCE.txt", _licence(study, licence))
         checksums.record_all(part)
-        count = sum(file.is_file() for file in part.rglob("*"))
+        count = len(checksums.read(part))
     return count
 
 
@@ -100,6 +105,16 @@ def _without_local_paths(file: Path, name: Path) -> bytes:
         if found := _local_path_pattern().search(text):
             raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")
     return content
+
+
+def _with_commands_of(study: FinishedStudy, folder: Path, page: bytes) -> bytes:
+    """Return a page whose commands name the config in the published folder, and not that in the folder of the run."""
+    config = study.config
+    of_run, published = (
+        html.escape(shlex.quote((place / CONFIG).as_posix())).encode()
+        for place in (Path(config.results, config.study), Path(folder.name))
+    )
+    return page.replace(b"--study " + of_run, b"--study " + published)
 
 
 def _relative(value: Any, key: str = "") -> Any:

@@ -167,9 +167,10 @@ class FinishedStudy(Study):
         """Return a sentence with the names of files that changed after the run recorded their checksums, or ""."""
         if not (names := checksums.changed_records(self.folder)):
             return ""
+        where = "get the folder again" if checksums.is_published(self.folder) else "run the study again"
         return (
             f"{join_names(names)}: changed since the study was run (the checksum differs), so its numbers may be "
-            "wrong; run the study again to restore " + ("it" if len(names) == 1 else "them")
+            f"wrong; {where} to restore " + ("it" if len(names) == 1 else "them")
         )
 
     def warn_of_changed_files(self) -> None:
