@@ -5,6 +5,7 @@ from collections import Counter
 from functools import cache
 
 import faults
+import pytest
 from conftest import ROOT
 
 FAULTS = faults.read()
@@ -35,3 +36,13 @@ def test_one_to_three_tests_are_named():
             file, _, name = test.partition("::")
             text = (ROOT / "tests" / file).read_text(encoding="utf-8")
             assert not name or f"def {name}(" in text, f"{fault.name}: {test}"
+
+
+@pytest.mark.slow
+def test_what_names_sources_by_their_path_passes_in_a_copy(tmp_path):
+    copy = faults.Copy(tmp_path / "copy")
+    try:
+        code, said = copy.run("-k", "gallery_has_every_kind", "tests/figures/test_pictures.py")
+    finally:
+        copy.stop()
+    assert code == faults.PASSED, said

@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, files_in
+from conftest import ROOT, files_in, grid_config, printed
 from in_process import make_some
 from shipped_study import shipped
 
 from biasgrid import BiasgridError
 from biasgrid.core.configs import read_yaml
 from biasgrid.models.building import store_of
+from biasgrid.study.study import Study
 from biasgrid.tables import published
 from biasgrid.tables.comparison import published_as
 
@@ -101,8 +102,16 @@ def test_the_comparison_has_halves_as_a_share_of_the_range(study):
         assert compared.xs(metric, level="metric")["ours"].tolist() == pytest.approx([ours, ours])
 
 
-def compared(study, tmp_path, quantity, metric="weat_es", query="rated_occupations"):
-    row = f"paper,table,Occupations,{query},{metric},{MODEL},{quantity},0.02,4,,,,\n"
+def compared(
+    study,
+    tmp_path,
+    quantity,
+    metric="weat_es",
+    query="rated_occupations",
+    criterion="Occupations",
+    model=MODEL,
+):
+    row = f"paper,table,{criterion},{query},{metric},{model},{quantity},0.02,4,,,,\n"
     path = tmp_path / "published.csv"
     path.write_text(",".join(published.PUBLISHED) + "\n" + row)
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
@@ -122,3 +131,15 @@ def test_halves_that_the_study_does_not_have(study, tmp_path):
     assert math.isnan(found["ours"])
     with pytest.raises(BiasgridError, match=r"unknown quantity 'robustness'|robustness_targets"):
         compared(study, tmp_path, "robustness")
+
+
+def test_a_change_is_compared_as_a_share_of_the_whole_range(study_files, tmp_path):
+    """Of the effect size, whose range is -2 to 2."""
+    changes = {"metrics": {"weat_es": {}}, "inference": {"sensitivity": {"halves": 4}}}
+    (study_files / "study.json").write_text(json.dumps(grid_config() | changes))
+    printed("step", "inference one/none/weat_es/q1", "--study", "study.json")
+    study = Study.read("study.json")
+    halves = halves_of(study, "one/none/weat_es/q1")
+    for side in ("targets", "attributes"):
+        found = compared(study, tmp_path, f"robustness_{side}", query="q1", criterion="First", model="one")
+        assert found["ours"] == pytest.approx(halves[side] / 4, rel=1e-12)
