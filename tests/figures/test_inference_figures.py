@@ -162,6 +162,13 @@ def test_a_higher_level_leaves_more_undecided():
 
 
 @not_laid_out()
+def test_models_without_a_query_in_common_are_not_compared():
+    intervals, rankings, pairs = rank_tables([1, np.nan], 0.0, "ab", resampled=("words",))
+    figure = draw_intervals((intervals, rankings, pairs.iloc[:0]), {})
+    assert "No two models can be compared: too few shared queries." in note(figure)
+
+
+@not_laid_out()
 def test_a_ranked_model_that_lost_queries_has_a_dagger():
     tables = rank_tables([1, 2], 0.5, "ab")
     tables[1].loc[1, "queries"] = 8

@@ -27,8 +27,8 @@ def pluralize(n: int, noun: str, plural: str = "") -> str:
 
 
 def join_names(names: Iterable[str], last: str = "and") -> str:
-    """Join names in a sentence: "a, b and c"."""
-    *first_names, end = names
+    """Join names in a sentence: "a, b and c". No names are an empty text."""
+    *first_names, end = [*names] or [""]
     return f"{', '.join(first_names)} {last} {end}" if first_names else end
 
 
