@@ -118,16 +118,26 @@ def test_a_value_is_read_out(measured):
     assert "Tests: permutation test, p = .029." in text
     assert "Another list of 16 words would give the same sign in " in text
     assert "Another list of 8 items " in text
-    assert (
-        "Evidence, unadjusted for other tests that you make: significant in the permutation test only."
-        in text
-    )
+    # as `print` says it in Python
+    assert "Weak evidence: not compared with unrelated word groups (p-values unadjusted)." in text
 
 
 def test_a_test_that_is_missing_is_named(measured):
     text = " ".join(" ".join(measured("weat", "--permutation")).split())
-    assert text.endswith("That is no evidence of bias without the other test, random_groups.")
-    assert "no evidence of bias" not in " ".join(measured("weat"))
+    assert text.endswith("Weak evidence: not compared with unrelated word groups (p-values unadjusted).")
+    assert "evidence" not in " ".join(measured("weat"))
+
+
+def test_sensitivity_is_read_out(measured, tmp_path):
+    text = " ".join(" ".join(measured("weat", "--sensitivity")).split())
+    most = re.search(r"The most influential word is '(\w+)': ([\d.]+) without it\.", text)
+    place = ("--model", tmp_path / "store", "--query", tmp_path / "query.json")
+    record = json.loads(biasgrid("measure", "--metric", "weat", *place, "--sensitivity", "--json").stdout)
+    changes = {w: c for words in record["inference"]["influence"].values() for w, c in words.items()}
+    assert abs(changes[most[1]]) == max(map(abs, changes.values()))
+    assert float(most[2]) == pytest.approx(record["value"] + changes[most[1]], rel=0.005)
+    for side in ("target", "attribute"):
+        assert f"With half of the {side} words, the value changes by " in text
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BiasgridError, join_names
+from ..core.errors import BiasgridError, join_names, quote
 from ..core.numbers import count, interval, number, p_value, plain, share
+from ..core.phrases import capitalized
 from ..core.validation import Strict
 from ..measure import significance
 from ..measure.caveats import ONE_WORD, is_at_floor, lookalike_text, other_reasons, p_with_lowest
@@ -99,7 +100,8 @@ def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterabl
 
 def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Result) -> Iterator[str]:
     """Yield the sentences about a result."""
-    from ..measure.evidence import reading
+    from ..measure.evidence import NONE, UNTESTED
+    from ..measure.result_text import evidence_phrase
 
     side = "above" if result.value > metric.neutral else "below"
     if result.value != metric.neutral and (meaning := getattr(metric, side)) and not math.isnan(result.value):
@@ -121,7 +123,11 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
             tests.append(f"{noun}, {p_with_lowest(p, result.p_lowest(column), form)}")
     if tests:
         yield f"Tests: {'; '.join(tests)}."
-    yield from reading(result, metric)
+    yield from _sensitivity(result)
+    if result.evidence != UNTESTED:
+        yield f"{capitalized(evidence_phrase(result))}."
+    if result.evidence == NONE:
+        yield "This does not prove that there is no bias."
     if "reliability" in (result.inference or {}):
         yield from (row["says"] for row in result.reliability if row["says"])
     for name, reason in result.reasons.items():
@@ -132,6 +138,24 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
             yield f"Reasons: {join_names(reasons)}."
         if alike := lookalike_text(result.why_lost):
             yield f"{alike}."
+
+
+def _sensitivity(result: Result) -> Iterator[str]:
+    """Say how far single words and half of the words change a value."""
+    made = result.inference or {}
+    changes = [
+        (change, word)
+        for words in made.get("influence", {}).values()
+        for word, change in words.items()
+        if change is not None
+    ]
+    if changes:
+        change, word = max(changes, key=lambda entry: abs(entry[0]))
+        yield f"The most influential word is {quote(word)}: {number(result.value + change)} without it."
+    for side, distance in made.get("halves", {}).items():
+        if distance is not None:
+            kind = side.removesuffix("s")
+            yield f"With half of the {kind} words, the value changes by {number(distance)} on average."
 
 
 def _range(metric: Metric) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from ..metrics.registry import Metric
 from ..models.kinds import REGISTRY as KINDS
 from . import significance
-from .result import UNADJUSTED, Result
+from .result import Result
 from .statistics.adjustment import METHODS
 
 ALL, PERMUTATION, GROUPS, NONE, UNTESTED, OUT_OF_REACH = VERDICTS = (
@@ -57,15 +57,6 @@ NOT_MADE = {
 # Phrases for a metric that can have only one test, or a score that has one.
 ONLY_TEST = "evidence of bias in the only test"
 NONE_IN_ONE = "no evidence of bias in this test"
-
-# Further explanations of the tests of one score.
-READINGS = {
-    ALL: "",
-    PERMUTATION: "The sets differ, but random groups of this model's words may differ as much.",
-    GROUPS: "The groups differ more than random groups do, but not more than the query's words dealt out anew may.",
-    NONE: "That is no proof that there is no bias.",
-    OUT_OF_REACH: "More words or more draws could say more.",
-}
 
 
 class Test(NamedTuple):
@@ -140,21 +131,6 @@ def phrase(verdict: str, possible: int = 2, made: int = 2) -> str:
     if verdict == NONE and made == 1:
         return NONE_IN_ONE
     return NOT_MADE.get(verdict, PHRASES[verdict]) if made < possible else PHRASES[verdict]
-
-
-def reading(result: Result, metric: Metric) -> list[str]:
-    """Return sentences on the tests of a single result; empty if no test was made."""
-    if result.evidence == UNTESTED:
-        return []
-    untested = [name for name in tests_of(metric) if COUNTING[name].name not in (result.inference or {})]
-    meaning = MEANINGS[result.evidence].removesuffix(IN_A_FAMILY)
-    sentences = [f"Evidence, {UNADJUSTED} for other tests that you make: {meaning}."]
-    if untested and result.evidence in TESTS:
-        return [
-            *sentences,
-            f"That is no evidence of bias without the other test, {COUNTING[untested[0]].name}.",
-        ]
-    return [*sentences, *filter(None, [READINGS[result.evidence]])]
 
 
 def judge(

@@ -16,7 +16,7 @@ from .statistics.scale import EXCESS, NONE, Scale, Standardized, why_no_baseline
 if TYPE_CHECKING:
     import pandas as pd
 
-UNTESTED, UNADJUSTED = "untested", "unadjusted"  # evidence of a single result: see `measure.evidence`
+UNTESTED = "untested"  # evidence of a single result: see `measure.evidence`
 
 # The scalar of metrics whose values grow with vector length: the mean length of the score's vectors.
 LENGTH = "mean_length"

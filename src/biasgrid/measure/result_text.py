@@ -79,7 +79,7 @@ def read(result: Result) -> Reading:
         interval=_interval(result, digits),
         finding=_finding(result),
         tests=[*_tests(result)],
-        evidence="" if math.isnan(result.value) else _evidence(result),
+        evidence="" if math.isnan(result.value) else evidence_phrase(result),
         standardized=_standardized(result),
         notes=[*_notes(result)],
         digits=digits,
@@ -164,7 +164,8 @@ def _finding(result: Result) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _evidence(result: Result) -> str:
+def evidence_phrase(result: Result) -> str:
+    """Return what the tests of a single result find, such as "clear evidence of bias (p-values unadjusted)"."""
     made = sum(COUNTING[name].name in _made(result) for name in result.wording.tests)
     said = phrase(result.evidence, len(result.wording.tests), made)
     return f"{said} (p-values unadjusted)" if result.evidence in (ALL, *TESTS) else said
