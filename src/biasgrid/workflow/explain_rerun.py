@@ -28,6 +28,7 @@ NOTES = "made_of"  # in the folder of logs: a file for each step
 SHOWN = 5  # of many changes
 MOST_CAUSES = 12  # of a study
 LONGEST_REASON = 120  # characters of a reason that Snakemake gives
+PARAMS = "Params have changed since last execution"  # begins such a reason
 NOT_THERE = " is not there"
 MISSING = "files that are not there"
 
@@ -162,7 +163,9 @@ class Why:
             return {}
         if job not in self._causes:
             self._causes[job] = {}  # steps of one job read from one another
-            reason = f"{job.rule}: {job.reason:.{LONGEST_REASON}}"
+            # Snakemake continues with all params, before and now
+            said = PARAMS if job.reason.startswith(PARAMS) else job.reason
+            reason = f"{job.rule}: {said:.{LONGEST_REASON}}"
             self._causes[job] = dict.fromkeys(self._find_causes(job)) or {Cause(reason, reason): None}
         return self._causes[job]
 

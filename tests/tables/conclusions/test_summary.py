@@ -21,7 +21,7 @@ SPEC = {
     "criteria": ["Gender"],
     "labels": LABELS,
     "metrics": ["weat", "rnd", "mac"],
-    "queries": {"q1": "Q"},
+    "queries": {"q1": "Q", "q2": "R"},
     "models": 3,
     "debias": {"hard": "Gender"},
     "recovery": True,
@@ -96,6 +96,14 @@ def test_which_model_is_the_least_biased(p_values, more, text):
     values = more.pop("values", {metric: EVEN for metric in ("weat", "mac")})
     found = said("Models", answered(values, p_values, **more))
     assert found.startswith(text)
+
+
+def test_a_clear_winner_by_one_query_is_the_answer_for_that_query():
+    found = answered({"weat": EVEN}, {"weat": LOW})
+    sentence = "This is the answer for one query, and another query may have another answer."
+    assert sentence in said("Models", found, SPEC | {"queries": {"q1": "Q"}})
+    assert sentence not in said("Models", found)
+    assert sentence not in said("Models", answered({"weat": EVEN}, {}), SPEC | {"queries": {"q1": "Q"}})
 
 
 def test_a_clear_winner_names_the_models_that_it_was_not_compared_with():
@@ -470,7 +478,7 @@ def test_what_debiasing_did_and_which_metrics_do_not_compare():
     )
     raised = answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.9, 0.01)])
     assert said("Debiasing", raised) == (
-        "0 of 1 metrics show clearly less bias on Gender after hard debias. 1 of 1 show clearly more."
+        "0 of 1 metric shows clearly less bias on Gender after hard debias. 1 of 1 shows clearly more."
     )
     others = [replace(answer, criterion="Religion") for answer in answers]
     spec = SPEC | {"criteria": ["Gender", "Religion"], "recovery": False}

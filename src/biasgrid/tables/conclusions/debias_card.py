@@ -27,15 +27,17 @@ def debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card |
     topics = list(dict.fromkeys(effect.topic for effect in of_methods))
     on = topics[0] if len(topics) == 1 else "the topic that they are made for"
     models = {model for effect in of_methods for model in effect.models}
-    noun = "metrics" if len(models) == 1 and len(of_methods) == 1 else "comparisons"
+    noun = "metric" if len(models) == 1 and len(of_methods) == 1 else "comparison"
+    metrics_show = f"{noun if own.total == 1 else noun + 's'} {_show(own.total)}"
     sentences = []
     if own.more:
-        sentences.append(f"{own.more} of {own.total} show clearly more.")
+        sentences.append(f"{own.more} of {own.total} {_show(own.total)} clearly more.")
     if others.total:
-        count = f"{others.less} of {others.total} show" if others.less else "None shows"
+        count = f"{others.less} of {others.total} {_show(others.total)}" if others.less else "None shows"
         sentences.append(f"{count} clearly less bias on other topics.")
         if others.more:
-            sentences.append(f"{others.more} of {others.total} show clearly more bias on other topics.")
+            count = f"{others.more} of {others.total} {_show(others.total)}"
+            sentences.append(f"{count} clearly more bias on other topics.")
     if by_length := metrics_by_length(of_methods):
         depend = "depends" if len(by_length) == 1 else "depend"
         names = join_names([labels.get(metric, metric) for metric in by_length])
@@ -44,5 +46,9 @@ def debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card |
         sentences.append("This study does not measure whether the bias can be recovered.")
     left = of_methods[0].left if len(of_methods) == 1 else {}
     bars = tuple((labels.get(metric, metric), value) for metric, value in left.items())
-    figure, unit = f"{own.less} of {own.total}", f"{noun} show clearly less bias on {on} after {after}"
+    figure, unit = f"{own.less} of {own.total}", f"{metrics_show} clearly less bias on {on} after {after}"
     return Card("Debiasing", capitalized(question), figure, unit, tuple(sentences), bars, visible=1)
+
+
+def _show(total: int) -> str:
+    return "shows" if total == 1 else "show"

@@ -35,6 +35,8 @@ ONE_COMPARISON = (
     "A comparison is of one pair of models, by one metric, on one topic or on all topics together."
 )
 
+ONE_QUERY = "This is the answer for one query, and another query may have another answer."
+
 
 def models_card(
     answers: Sequence[Answer],
@@ -72,6 +74,7 @@ def models_card(
     winners = {answer.least_biased for answer in compared} - {None}
     sentences = [
         *(_not_compared_with(compared, labels) if len(winners) == 1 else ()),
+        *[ONE_QUERY] * (len(winners) == 1 and len(spec["queries"]) == 1),
         *_extremes(compared, [cell for cell in cells if cell.criterion == together], labels),
         *_single_topics(single, labels),
         *(of_comparisons := of_pairs(_of_ranking(pairs, criteria), spec["margin"])),
