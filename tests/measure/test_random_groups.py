@@ -481,6 +481,19 @@ def test_metrics_of_the_same_groups_and_words_have_a_test_together(word2vec, poo
         assert len({(record["scale"]["draws"], record["scale"]["topics"]) for record in records}) == 1
 
 
+@pytest.mark.slow
+def test_a_scale_has_999_random_groups_whenever_the_test_stops(models):
+    model, _, sets = models[1.0]
+    query = Query(sets[:2], sets[2:])
+    tests = [
+        metrics.weat(query, model, random_groups={"draws": 2999, "stop": stop}).inference["random_groups"]
+        for stop in (5, "none")
+    ]
+    assert tests[0]["draws"] < 999 < tests[1]["draws"]
+    assert tests[0]["scale"] == tests[1]["scale"]
+    assert tests[0]["scale"]["draws"] == 999
+
+
 def test_a_scale_does_not_hang_on_when_the_test_stops(word2vec, pool):
     """999 random groups, whether the test needs 199 or thousands."""
     scales = []

@@ -10,6 +10,8 @@ import finished_study
 import pandas as pd
 import pytest
 import small_page
+from conftest import GRID_WORDS, grid_config, write_text_model
+from in_process import make
 
 from biasgrid import Grid, open_study
 from biasgrid.figures.drawing import order_of
@@ -252,3 +254,17 @@ def test_the_pages_correlations_are_those_of_the_table(study_of_page):
         assert float(value.replace("−", "-")) == pytest.approx(expected[a, b], abs=0.006)
         # four models, and three debiased ones
         assert n == "7"
+
+
+def test_the_picture_of_models_names_those_that_it_shows(study_files):
+    """And not a model without a rank, which lacks all words of a set in each query."""
+    write_text_model(study_files / "one.txt", GRID_WORDS, seed=1)
+    write_text_model(study_files / "two.txt", GRID_WORDS, seed=2)
+    write_text_model(study_files / "bare.txt", [word for word in GRID_WORDS if word[0] not in "ac"])
+    config = grid_config() | {"metrics": {"weat": {}}, "inference": {"bootstrap": {"draws": 20}}}
+    source = {"type": "file", "path": "bare.txt"}
+    study = make(
+        Study.of(config | {"models": config["models"] | {"bare": {"label": "Bare", "source": source}}})
+    )
+    picture = page_of(study).partition('class="models-picture"')[0].rpartition("<section")[2]
+    assert re.findall(r"<li title=.*?<svg.*?</svg>(.*?)</li>", picture) == ["Model one", "Model two"]
