@@ -29,6 +29,13 @@ def pages_of(path):
     return [float(box.split()[3]) / 72 for box in boxes]
 
 
+def test_a_page_and_its_panels_have_no_digits_of_the_layout_that_differ_between_runs():
+    figure = tall(4, 1.7, scaled=True)
+    assert figure.get_figheight() == round(figure.get_figheight(), 9)
+    bounds = [x for axes in figure.axes for x in axes.get_position(True).bounds]
+    assert bounds == pytest.approx([round(x, 6) for x in bounds], rel=1e-15, abs=1e-15)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("panels", "height", "pages"), [(1, 2, 1), (3, 2, 1), (9, 2, 3), (3, 12, 3)])
 def test_a_pdf_is_cut_between_panels(panels, height, pages, tmp_path):

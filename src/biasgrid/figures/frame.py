@@ -282,12 +282,12 @@ class Frame:
             missing = sum(self.heights) - sum(found.values()) * height
             if abs(missing) < 0.005:
                 break
-            height += missing
+            # Round heights and positions: the solver's last digits differ between runs.
+            height = round(height + missing, 9)
             self.figure.set_size_inches(width, height)
         # Later changes to the figure do not move its parts.
         self.figure.set_layout_engine(None)
         for axes in self.figure.axes:
-            # Round positions: the solver's last digits differ between runs.
             axes.set_position(tuple(round(part, 6) for part in axes.get_position(original=True).bounds))
             axes.set_in_layout(True)
 
