@@ -514,7 +514,7 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     text = " ".join(line.strip() for line in sentences)
     assert "95 % interval over words: [-2.98, 2.09]." in text
     assert "Tests: permutation test, p = .66." in text
-    assert "unadjusted for other tests that you make: not significant in any test." in text
+    assert "No evidence of bias in this test. This does not prove that there is no bias." in text
     assert sentences[-1] == "  Missing words (1): lost."
     assert biasgrid(*options, "--table", "--json").returncode == 2
     query = Query(*sets[:1], [words[8:12], [f"none {i}" for i in range(40)]], ["A", "B"], ["C", "D"])
