@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -428,14 +428,20 @@ def project(tmp_path) -> Project:
     return Project(tmp_path)
 
 
-def made_once(tmp_path_factory, name: str, config: dict) -> Project:
-    """A project that one of pytest's processes runs, and all have; tests copy it before they change it."""
+def made_once(
+    tmp_path_factory, name: str, config: dict, kind: type[Project] | None = None, write: Callable = bool
+) -> Project:
+    """Return a project that one of pytest's processes runs, and all have; tests copy it before they change it.
+
+    `write` is called with the project before the run, and writes further inputs.
+    """
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        made, ended = Project(base / name), base / f"{name}.ended"
+        made, ended = (kind or Project)(base / name), base / f"{name}.ended"
         if not ended.exists():
+            write(made)
             made.configure(config)
             made.run()
             ended.touch()

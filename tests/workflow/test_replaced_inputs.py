@@ -14,7 +14,16 @@ import numpy as np
 import plain_formats
 import pytest
 import yaml
-from conftest import GRID_WORDS, ROOT, Project, grid_config, inputs_record, refusal_of, write_text_model
+from conftest import (
+    GRID_WORDS,
+    ROOT,
+    Project,
+    grid_config,
+    inputs_record,
+    made_once,
+    refusal_of,
+    write_text_model,
+)
 from reruns import jobs_of
 
 import biasgrid as bg
@@ -215,17 +224,17 @@ def inputs_of(folder: Path) -> list[Path]:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory) -> tuple[Project, Project]:
     """The study made from its first files, and made from the second ones in another folder."""
-    made = []
-    for seed in (1, 2):
-        project = EncodingProject(tmp_path_factory.mktemp(f"made-{seed}"))
-        (project.folder / "packages").mkdir()
-        (project.folder / "packages" / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS)
-        write_inputs(project.folder, seed)
-        age(project.folder, seed)
-        project.configure(config())
-        project.run()
-        made.append(project)
-    return made[0], made[1]
+
+    def made(seed: int) -> Project:
+        def write(project: Project) -> None:
+            (project.folder / "packages").mkdir()
+            (project.folder / "packages" / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS)
+            write_inputs(project.folder, seed)
+            age(project.folder, seed)
+
+        return made_once(tmp_path_factory, f"replaced-{seed}", config(), EncodingProject, write)
+
+    return made(1), made(2)
 
 
 @pytest.fixture
