@@ -15,7 +15,7 @@ import subprocess
 import time
 from pathlib import Path
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
 PACKAGES = ("slurm-wlm", "munge")
 CONF = """\
 ClusterName=biasgrid
@@ -81,7 +81,8 @@ class Slurm:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
+        path = f"{folder / 'bin'}:{os.environ.get('PATH', '')}"
+        self.environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": path}
 
     def __enter__(self) -> Slurm:
         for name in ("state", "spool"):
@@ -103,6 +104,11 @@ class Slurm:
                 memory=kilobytes // 1024 - 1000,
             )
         )
+        # The Slurm plugin starts srun in a job without the variable, as if the configuration were in /etc
+        srun = self.folder / "bin" / "srun"
+        srun.parent.mkdir()
+        srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder / "slurm.conf"} exec {program("srun")} "$@"\n')
+        srun.chmod(0o755)
         try:
             self.start_munged()
             self._daemon("slurmctld", "-f", str(self.folder / "slurm.conf"))
