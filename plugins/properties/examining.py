@@ -49,7 +49,7 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     """Examine the properties of one metric, with these parameters.
 
     The first counterexample that is found is kept. The catalogue's settings come first, then small whole numbers
-    drawn at random, then the results of a descent to the neutral value.
+    drawn at random, then the results of a descent to the no-bias value.
     """
     parameters = dict(parameters or {})
     variant = ", ".join(f"{key}: {json.dumps(value).strip(chr(34))}" for key, value in parameters.items())

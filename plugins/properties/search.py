@@ -183,7 +183,7 @@ class Search:
         return f"{setting.name}: {value_text} {link} {bias_text}"
 
     def _descend(self) -> None:
-        """Descend from random words to the neutral value, and examine whether bias is left there."""
+        """Descend from random words to the no-bias value, and examine whether bias is left there."""
         questions = [
             question for question in self.questions if question[0] in ("trustworthy", "skew", "stereotype")
         ]

@@ -207,7 +207,7 @@ def test_rankings_correlations_and_figures(gender_queries, ethnicity_queries, mo
 
 @pytest.mark.usefixtures("without_plotly")
 def test_figures_say_what_is_drawn(model, gender_queries):
-    """MAC's neutral value is 1, and a matrix of Kendall's coefficients is none of Spearman's."""
+    """MAC's no-bias value is 1, and a matrix of Kendall's coefficients is none of Spearman's."""
     table = run_queries(MAC, gender_queries, [model], aggregate_results=True)
     assert table.shape == (1, 4)
     figure = plot_queries_results(table)

@@ -51,7 +51,7 @@ def changed(model=TWO[0][0], method="gender-hard", **entries):
         ),
         (
             lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Gender", "weat", {"ect": 1.0}),
-            "scores: no neutral value: unknown metric 'weat'; ",
+            "scores: no no-bias value: unknown metric 'weat'; ",
         ),
         (
             lambda: before_after(TABLE[:0], {}, "Gender"),

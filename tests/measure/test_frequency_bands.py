@@ -230,7 +230,7 @@ def test_control_words_show_what_frequency_gives(by_frequency):
         query = query_of(by_frequency, rng, 2.0)
         found = metrics.weat(query, by_frequency, control_words={"draws": 99}, seed=seed)
         low, _, high = found.inference["control_words"]["middle"]
-        assert low > 0.2  # far from the neutral value
+        assert low > 0.2  # far from the no-bias value
         inside += low <= found.value <= high
         p_values.append(found.p_controls)
     assert inside >= 24

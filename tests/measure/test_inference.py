@@ -209,7 +209,7 @@ def test_no_drawn_p_value_is_zero():
 
 
 def test_a_distance_is_from_the_neutral_value():
-    """Of MAC, whose neutral value is 1: .75 is .25 away, farther than all but 1.3."""
+    """Of MAC, whose no-bias value is 1: .75 is .25 away, farther than all but 1.3."""
     draws = np.array([0.8, 1.1, 1.3, 0.95])
     assert share_as_extreme(draws, 0.75, "distance", 1.0) == 1 / 4
     assert share_as_extreme(draws, 1.25, "distance", 1.0) == 1 / 4

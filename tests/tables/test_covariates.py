@@ -220,7 +220,7 @@ def test_set_scores_are_correlated_with_their_words_frequency_and_with_pmi(study
     of_set = {query: [logs[word] for word in SETS[query.split(" wrt ")[1]]] for query in mine.index}
     x = (
         -mine if metric == "rnd" else mine
-    )  # RND: higher is nearer to the second; Direct Bias: the neutral value is 0
+    )  # RND: higher is nearer to the second; Direct Bias: the no-bias value is 0
     place = {"metric": metric, "model": "one", "of": "sets", "given": "", "method": method}
     assert row(table, **place, covariate="mean_log_frequency")["higher"] == (
         "nearer to the first group" if metric == "rnd" else "more biased"

@@ -129,7 +129,7 @@ def scores(
     table = table.reindex(columns=dict.fromkeys([*table, *COLUMNS]))
     table["evidence"] = table["evidence"].where(table["evidence"].notna(), UNTESTED)
     if metric not in neutral:
-        raise BiasgridError(f"scores: no neutral value: {unknown_name('metric', metric, neutral)}")
+        raise BiasgridError(f"scores: no no-bias value: {unknown_name('metric', metric, neutral)}")
     if only:
         table = table[table["query"].isin(only)]
     units = in_order(units_of(table))

@@ -73,7 +73,7 @@ NOTHING = NullValues(0, np.nan, np.empty(0, np.int32), np.empty(0, np.int32), np
 
 @dataclass(eq=False)
 class _Row:
-    """Score of an aggregate: its criterion and neutral value, and the values of random groups.
+    """Score of an aggregate: its criterion and no-bias value, and the values of random groups.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def infer_aggregates(
 ) -> list[dict[str, Any]]:
     """Test the aggregates of a metric's scores on a model variant against the aggregates of random groups.
 
-    The statistic is the absolute aggregate of the scores' distances from the metric's neutral value; with
+    The statistic is the absolute aggregate of the scores' distances from the metric's no-bias value; with
     "abs_avg", their mean distance. Scores without a test against random groups are left out of it and of its null
     distribution.
 

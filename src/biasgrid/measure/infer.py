@@ -136,7 +136,7 @@ def infer(
 
 
 def _beside_neutral(metric: Metric, value: float, interval_record: dict[str, Any]) -> dict[str, float]:
-    """Return how many standard errors a score is away from the neutral value; NaN if its sign is not a direction."""
+    """Return how many standard errors a score is away from the no-bias value; NaN if its sign is not a direction."""
     error = interval_record["standard_error"]
     is_known = metric.is_directed and error > 0
     return {"z": (value - metric.neutral) / error if is_known else math.nan}

@@ -22,7 +22,7 @@ from .free_memory import check_memory
 from .sequential import FIRST, SequentialTest, count_up, stretches
 
 ALTERNATIVES = ("greater", "less", "two-sided")
-# For tests against random groups: values at least as far from the neutral value as the observed one are extreme.
+# For tests against random groups: values at least as far from the no-bias value as the observed one are extreme.
 DISTANCE = "distance"
 # Limit the labels of permutations in memory to 1 MB at a time, of which a metric makes 8 MB of float64.
 BLOCK = 2**20

@@ -1,6 +1,6 @@
 """Ranks of units by a value, in every bootstrap resample.
 
-No absolute value of a resample is taken. Near the neutral value, a score's resamples lie on both sides of it, so
+No absolute value of a resample is taken. Near the no-bias value, a score's resamples lie on both sides of it, so
 that their distances from it are larger than the score's. This inflation is largest for the least biased models,
 which would lose ranks. Instead, the distance of a resample on the other side of neutral than the score counts as
 negative. Resamples may also differ from the original on average (ECT is lower if words repeat). This mean
@@ -46,7 +46,7 @@ def aggregates_of_resamples(
     counts
         How often a score's query is in each draw of queries, (scores, draws).
     units
-        Ranked units: the row numbers of the unit's scores, and the metric's neutral value.
+        Ranked units: the row numbers of the unit's scores, and the metric's no-bias value.
     aggregation, by
         As in the table of rankings.
 
