@@ -79,8 +79,8 @@ def test_it_says_what_make_study_runs():
     assert f"downloads {packages} of packages and 190 MB of vectors" in PROSE
     assert f"| packages of `make study` | {packages} downloaded |" in concepts
     assert "190 MB" in SMALL_STUDY
-    assert "| `make study` | two to five minutes on 2 cores |" in concepts
-    assert "`make study` takes two to five minutes on two cores" in PROSE
+    assert "| `make study` | four to six minutes on 2 cores |" in concepts
+    assert "`make study` takes four to six minutes on two cores" in PROSE
 
 
 def test_its_pictures_show_what_it_says():
