@@ -429,7 +429,11 @@ def project(tmp_path) -> Project:
 
 
 def made_once(
-    tmp_path_factory, name: str, config: dict, kind: type[Project] | None = None, write: Callable = bool
+    tmp_path_factory,
+    name: str,
+    config: dict,
+    kind: type[Project] | None = None,
+    write: Callable | None = None,
 ) -> Project:
     """Return a project that one of pytest's processes runs, and all have; tests copy it before they change it.
 
@@ -441,7 +445,8 @@ def made_once(
         fcntl.flock(lock, fcntl.LOCK_EX)
         made, ended = (kind or Project)(base / name), base / f"{name}.ended"
         if not ended.exists():
-            write(made)
+            if write:
+                write(made)
             made.configure(config)
             made.run()
             ended.touch()
