@@ -202,6 +202,14 @@ def free(monkeypatch):
     return 4 << 20
 
 
+def test_members_of_an_archive_share_the_limit(tmp_path, free):
+    path = tmp_path / "transform.npz"
+    # one of them fits
+    np.savez_compressed(path, **{f"part{i}": np.zeros(free // 8 - 100) for i in range(3)})
+    with refused("transform.npz", "expands to more than"):
+        Transform.load(path)
+
+
 @pytest.mark.slow
 def test_what_expands_too_far_is_refused_and_the_limit_can_be_raised(tmp_path, monkeypatch, free):
     path = tmp_path / "zeros.txt.gz"
