@@ -230,12 +230,8 @@ class _Runner:
         missing = [
             file for file in step.files if not (Path(file).exists() and stores.get(file, Path(file)).exists())
         ]
-        return list(dict.fromkeys(self._makers[file] for file in missing if file in self._makers))
-
-    @cached_property
-    def _makers(self) -> dict[str, str]:
-        """Return the step that makes each file of the study."""
-        return {file: name for name, step in self._plan.items() for file in step.outputs}
+        makers = self._plan.makers
+        return list(dict.fromkeys(makers[file] for file in missing if file in makers))
 
     def _write_queries(self, step: Step) -> None:
         """Write the queries that a step reads, if they are missing or out of date."""

@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +127,9 @@ class Why:
         texts: dict[str, dict[str, None]] = {}
         for file in files:
             for cause in self._causes_of(file):
-                steps.setdefault(cause.group, {})[self._makers.get(file, file)] = None
+                steps.setdefault(cause.group, {})[self._plan.makers.get(file, file)] = None
                 texts.setdefault(cause.group, {})[cause.text] = None
-        lines = [f"a run makes {self._counts(self._makers.get(file, file) for file in files)}:"]
+        lines = [f"a run makes {self._counts(self._plan.makers.get(file, file) for file in files)}:"]
         ordered = sorted(steps.items(), key=lambda item: -len(item[1]))
         for group, names in ordered[:MOST_CAUSES]:
             if group == MISSING:
@@ -151,11 +150,6 @@ class Why:
         """Return the kind of a step, and the rule of a file that no step makes."""
         return (name.rpartition(" ")[0] or name) if name in self._plan else self._jobs[name].rule
 
-    @cached_property
-    def _makers(self) -> dict[str, str]:
-        """File -> the step that makes it."""
-        return {file: name for name, step in self._plan.items() for file in step.outputs}
-
     def _causes_of(self, file: str) -> dict[Cause, None]:
         """Return what the job that makes a file is run for: its own reasons, and those of what it reads."""
         job = self._jobs.get(file)
@@ -171,7 +165,7 @@ class Why:
 
     def _find_causes(self, job: Job) -> Iterator[Cause]:
         for file in job.files:
-            name = self._makers.get(file)
+            name = self._plan.makers.get(file)
             step = self._plan[name] if name else None
             changes = list(self._changes_of(step)) if step else []
             if not Path(file).exists():

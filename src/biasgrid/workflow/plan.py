@@ -46,6 +46,11 @@ class Plan(Mapping[str, Step]):
                 files.update(step.outputs)
         return names
 
+    @cached_property
+    def makers(self) -> dict[str, str]:
+        """Return the step that makes each file."""
+        return {file: name for name, step in self.items() for file in step.outputs}
+
     def files_made(self, names: Iterable[str]) -> list[str]:
         """Return the files that steps make."""
         return [file for name in names for file in self[name].outputs]
