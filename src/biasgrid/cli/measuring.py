@@ -100,7 +100,7 @@ def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterabl
 
 def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Result) -> Iterator[str]:
     """Yield the sentences about a result."""
-    from ..measure.evidence import NONE, UNTESTED
+    from ..measure.evidence import NO_PROOF, NONE, UNTESTED
     from ..measure.result_text import evidence_phrase
 
     side = "above" if result.value > metric.neutral else "below"
@@ -127,7 +127,7 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
     if result.evidence != UNTESTED:
         yield f"{capitalized(evidence_phrase(result))}."
     if result.evidence == NONE:
-        yield "This does not prove that there is no bias."
+        yield NO_PROOF
     if "reliability" in (result.inference or {}):
         yield from (row["says"] for row in result.reliability if row["says"])
     for name, reason in result.reasons.items():
@@ -142,15 +142,11 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
 
 def _sensitivity(result: Result) -> Iterator[str]:
     """Say how far single words and half of the words change a value."""
+    from ..tables.influence import largest_change
+
     made = result.inference or {}
-    changes = [
-        (change, word)
-        for words in made.get("influence", {}).values()
-        for word, change in words.items()
-        if change is not None
-    ]
-    if changes:
-        change, word = max(changes, key=lambda entry: abs(entry[0]))
+    if most := largest_change(made):
+        _, word, change = most
         yield f"The most influential word is {quote(word)}: {number(result.value + change)} without it."
     for side, distance in made.get("halves", {}).items():
         if distance is not None:

@@ -54,6 +54,8 @@ NOT_MADE = {
     PERMUTATION: "weak evidence: not compared with unrelated word groups",
     GROUPS: "weak evidence: not compared with shuffled words",
 }
+# Follows where nothing is significant.
+NO_PROOF = "This does not prove that there is no bias."
 # Phrases for a metric that can have only one test, or a score that has one.
 ONLY_TEST = "evidence of bias in the only test"
 NONE_IN_ONE = "no evidence of bias in this test"

@@ -34,6 +34,15 @@ def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
             yield name, word, change
 
 
+def largest_change(result: Mapping) -> tuple[str, str, float] | None:
+    """Return set, word and change of the most influential word; None if no word's change is known.
+
+    It is the first of words whose influence differs only by rounding.
+    """
+    known = [(name, word, change) for name, word, change in changes(result) if change is not None]
+    return max(known, key=lambda entry: float(f"{abs(entry[2]):.9g}"), default=None)
+
+
 INFLUENCE = Table(
     "influence",
     "The change in each score when one word is left out. One row per score and word of its query: the score "

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..measure.results import KEYS, results
-from .influence import changes
+from .influence import largest_change
 from .keys import CELL
 from .table import Column, Files, Table
 
@@ -26,9 +26,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         # As in the scores, a sub-query of several queries belongs to the first.
         if key in rows:
             continue
-        word_changes = [(name, word, change) for name, word, change in changes(result) if change is not None]
-        # Take the first of words whose influence differs only by rounding.
-        most = max(word_changes, key=lambda entry: float(f"{abs(entry[2]):.9g}"), default=(None, None, None))
+        most = largest_change(result) or (None, None, None)
         row = dict(zip((*KEYS, "set", "word", "influence"), (*key, *most), strict=True))
         low, high = ranges[key[0], key[2]]
         for side in ("targets", "attributes"):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core.phrases import join_names, pluralize
 from ...debias import UNTOUCHED
-from ...measure.evidence import ALL, UNTESTED
-from .card import MOST_NAMED, Card, few_named
+from ...measure.evidence import ALL, NO_PROOF, UNTESTED
+from .card import MOST_NAMED, Card, few_named, show
 from .direction import directions, of_directions
 from .findings import Findings, TopicFindings
 
@@ -28,14 +28,14 @@ def bias_card(
     """Say on how many queries there is clear evidence of bias, and on which."""
     if findings is None:
         return None
-    show = "shows" if findings.queries == 1 else "show"
-    unit = f"{'query' if findings.queries == 1 else 'queries'} {show} {evidence_phrase(findings)} of bias"
+    noun = "query" if findings.queries == 1 else "queries"
+    unit = f"{noun} {show(findings.queries)} {evidence_phrase(findings)} of bias"
     sentences = [_queries_of(topic, spec) for topic in findings.clear]
     none = _without_evidence(findings)
     if none and findings.clear:
         sentences.append(f"None on {few_named(none, 'or')}; this does not prove that there is none.")
     elif none:
-        sentences.append("This does not prove that there is no bias.")
+        sentences.append(NO_PROOF)
     sentences += [_on_average(average, spec) for average in averages]
     if findings.weak:
         is_tested = findings.is_weak_beside_groups

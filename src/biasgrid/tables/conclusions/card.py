@@ -52,6 +52,11 @@ class Card:
         return " ".join([f"{self.figure} {self.unit}".strip() + ".", *self.first])
 
 
+def show(number: int) -> str:
+    """Return the verb for a number of things: "shows" for one, otherwise "show"."""
+    return "shows" if number == 1 else "show"
+
+
 def few_named(names: Sequence[str], last: str = "and") -> str:
     """Join a few names; if there are many, return their number."""
     return join_names(names, last) if len(names) <= MOST_NAMED else f"{len(names)} other topics"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.phrases import capitalized, count_name, join_names
-from .card import Card
+from .card import Card, show
 from .debias_effect import Effect, metrics_by_length, pooled
 
 # If there are more debias methods, their counts are added up.
@@ -28,15 +28,15 @@ def debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card |
     on = topics[0] if len(topics) == 1 else "the topic that they are made for"
     models = {model for effect in of_methods for model in effect.models}
     noun = "metric" if len(models) == 1 and len(of_methods) == 1 else "comparison"
-    metrics_show = f"{noun if own.total == 1 else noun + 's'} {_show(own.total)}"
+    metrics_show = f"{noun if own.total == 1 else noun + 's'} {show(own.total)}"
     sentences = []
     if own.more:
-        sentences.append(f"{own.more} of {own.total} {_show(own.total)} clearly more.")
+        sentences.append(f"{own.more} of {own.total} {show(own.total)} clearly more.")
     if others.total:
-        count = f"{others.less} of {others.total} {_show(others.total)}" if others.less else "None shows"
+        count = f"{others.less} of {others.total} {show(others.total)}" if others.less else "None shows"
         sentences.append(f"{count} clearly less bias on other topics.")
         if others.more:
-            count = f"{others.more} of {others.total} {_show(others.total)}"
+            count = f"{others.more} of {others.total} {show(others.total)}"
             sentences.append(f"{count} clearly more bias on other topics.")
     if by_length := metrics_by_length(of_methods):
         depend = "depends" if len(by_length) == 1 else "depend"
@@ -48,7 +48,3 @@ def debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card |
     bars = tuple((labels.get(metric, metric), value) for metric, value in left.items())
     figure, unit = f"{own.less} of {own.total}", f"{metrics_show} clearly less bias on {on} after {after}"
     return Card("Debiasing", capitalized(question), figure, unit, tuple(sentences), bars, visible=1)
-
-
-def _show(total: int) -> str:
-    return "shows" if total == 1 else "show"
