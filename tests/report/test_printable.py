@@ -109,6 +109,9 @@ def test_texts_of_word_sets_and_of_strangers_results_are_checked(folder):
     Path("data/word_sets/toy.json").write_text('{"sets": {"e": ["e0"], "f": ["f\\u202e0"]}}')
     with refused("toy.json: sets: f: ", "U+202E"):
         Study.of(grid_config())
+    Path("data/word_sets/toy.json").write_text('{"sets": {"e": ["e0"], "f\\u202e": ["f0"]}}')
+    with refused("toy.json: sets: ", "has the character U+202E"):
+        Study.of(grid_config())
     Path("data/word_sets/toy.json").write_text('{"sets": {"e": ["e0", "e1"], "f": ["f0", "f1"]}}')
     study = make(Study.of(grid_config() | {"metrics": {"weat": {}}}))
     scores = study.paths.table_file("scores")
