@@ -68,12 +68,15 @@ settings.load_profile("seeded")
 
 DATA = Path(__file__).with_name("data")
 SUBSET = "word2vec-google-news-300-subset"
+LANGUAGE = ROOT / "tests" / "models" / "language"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What starts the workflow is slow; what reads real vectors fetches them from a package registry."""
+    """Mark as slow what starts the workflow or imports torch, and as network what fetches real vectors."""
     for item in items:
+        if LANGUAGE in item.path.parents:
+            item.add_marker("slow")
         fixtures = set(getattr(item, "fixturenames", ()))
         if {"project", "finished_project", "page_study"} & fixtures:
             item.add_marker("slow")

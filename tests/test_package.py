@@ -406,6 +406,7 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     assert "biasgrid run needs snakemake; install it: pip install 'matplotlib>=3.11' 'pyarrow" in done.stderr
 
 
+@pytest.mark.slow
 def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
     file = "results/embedded/queries/gender_1.json"
     assert printed("step", "query gender_1", "--study", "config/embedded.yaml")["files"] == [file]
@@ -493,6 +494,7 @@ def test_the_version_is_the_packages():
     assert (done.returncode, done.stdout) == (0, f"biasgrid {bg.__version__}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypatch):
     words = [f"{letter}{i}" for letter in "abcd" for i in range(4)]

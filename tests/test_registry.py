@@ -127,6 +127,7 @@ def test_a_metric_of_a_session_and_one_of_a_file(session, tmp_path):
     session.add(session["weat"])
 
 
+@pytest.mark.slow
 def test_a_plugin_of_the_same_size_and_time_is_read_again(tmp_path):
     """Also what it imports: Python would take its cached bytecode for that of the new files."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -431,6 +431,7 @@ def test_a_preprocessor_gives_a_text(model, given):
         found_as(model, ["he"], preprocessors=[given])
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["he", "He", "HE", "she", "xx", "yy"]), min_size=1))
 def test_every_distinct_word_is_found_or_lost(words):
     class Model:

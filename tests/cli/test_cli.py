@@ -251,6 +251,7 @@ def test_a_step_is_left_out_if_what_it_reads_could_not_be_made(finished, monkeyp
     assert not Path("results/small/rankings.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_step_makes_the_files_that_it_reads_if_they_are_missing(study_files):
     """A model's store, a debias method's fit, queries and scores; those of tables and figures are not made."""
     config = grid_config() | {"inference": {"permutation": {"draws": 19}}}

@@ -96,6 +96,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(folder, tmp_path, words, a
     assert [path.name for path in tmp_path.iterdir()] == ["words.json"]
 
 
+@pytest.mark.slow
 def test_nothing_is_written_over_what_is_read(folder, tmp_path):
     model, words = tmp_path / "m.txt", tmp_path / "words.json"
     model.write_text("\n".join(f"{w} {i} {i * i} 1" for i, w in enumerate(WORDS, 1)) + "\n")

@@ -86,6 +86,7 @@ def test_lists_have_a_line_for_each_entry():
         assert sorted(found) == sorted(names), topic
 
 
+@pytest.mark.slow
 def test_metrics_are_listed_with_what_they_take():
     entries = {record["name"]: record for record in listed("metrics", "--json")}
     entry = entries["mac"]

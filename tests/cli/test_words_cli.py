@@ -61,6 +61,7 @@ def test_words_are_of_the_query_or_of_the_vocabulary_by_command():
     refusal("words", "project", "--model", "store", *PAIRS, parts=["no words", "--whole-vocabulary"])
 
 
+@pytest.mark.slow
 def test_report_is_the_library_before_and_after_debiasing(model, tmp_path):
     figure = tmp_path / "word.svg"
     record = printed(
@@ -114,6 +115,7 @@ def test_specific_indirect_compare_and_groups_are_the_library(model):
     assert compared["correlations"][0]["pearson"] is None  # of two words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [

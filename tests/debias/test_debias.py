@@ -192,6 +192,7 @@ def test_hard_debias_neutralises_equalises_and_leaves_alone(random_model, seed, 
     check_hard(random_model(seed), PAIRS, [["w0", "w1"], ["w8", "w9"]], ["w10", "w11", "w0"], k)
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(1, 4))
 @settings(max_examples=25, deadline=None)
 def test_multiclass_hard_debias_does_too(random_model, seed, k):

@@ -254,6 +254,7 @@ def test_there_are_no_other_pictures():
         }
 
 
+@pytest.mark.slow
 def test_what_each_file_unlocks_is_the_commands():
     for path, text in unlocked.written().items():
         assert path.read_text(encoding="utf-8") == text, f"make reference: {path.name}"

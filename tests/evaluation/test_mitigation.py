@@ -304,6 +304,7 @@ def test_editing_a_querys_word_fits_nothing(folder):
     assert set(jobs) == {"queries", "cells", "lost_words", *FOLLOWS}
 
 
+@pytest.mark.slow
 def test_editing_what_is_evaluated_measures_no_cell(folder):
     config, before = debias_config(), Study.of(debias_config())
     jobs = again(before, before, ["pairs.tsv"])

@@ -58,6 +58,7 @@ def places(figure):
     return [(*look, x) for axes in figure.axes for look, (x, _) in marks_of(axes)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("models", "queries"), [(1, 1), (1, 100), (4, 25), (20, 3)])
 def test_every_score_is_a_mark_in_its_models_look(models, queries):
     scores = table(models, queries)

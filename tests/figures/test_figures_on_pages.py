@@ -29,6 +29,7 @@ def pages_of(path):
     return [float(box.split()[3]) / 72 for box in boxes]
 
 
+@pytest.mark.slow
 def test_a_page_and_its_panels_have_no_digits_of_the_layout_that_differ_between_runs():
     figure = tall(4, 1.7, scaled=True)
     assert figure.get_figheight() == round(figure.get_figheight(), 9)
@@ -92,6 +93,7 @@ def test_panels_of_fixed_names_lie_where_a_second_layout_puts_them():
     ]
 
 
+@pytest.mark.slow
 def test_a_figure_is_as_wide_as_what_it_fills():
     assert tall(1, 1).get_figwidth() == PAGE[0]
     for name, inches in WIDTHS.items():

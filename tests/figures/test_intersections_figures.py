@@ -40,6 +40,7 @@ def test_a_region_holds_the_means_of_other_samples_as_often_as_it_says():
     assert 0.9 < np.mean(inside) < 0.98
 
 
+@pytest.mark.slow
 def test_a_query_without_a_value_in_a_model_says_so():
     groups = ["A", "B", "C", "D"]
     place = {"criterion": "G", "metric": "fise", "debias": "none"}
@@ -98,6 +99,7 @@ def test_groups_in_another_order_have_a_page_of_their_own(monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_axes_about_another_centre_have_a_figure_of_their_own():
     words = [f"{letter}{i}" for letter in "abcdwv" for i in range(8)] + [f"n{i}" for i in range(60)]
     model = bg.load((words, RNG.normal(size=(len(words), 6)) + 0.5), name="m")

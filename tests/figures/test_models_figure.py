@@ -84,6 +84,7 @@ def marks_of_models(figure):
     return looks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "metrics", "criteria"),
     [
@@ -113,6 +114,7 @@ def test_every_mean_is_a_mark_in_its_models_look_with_its_interval(count, metric
     assert [axes.get_title(loc="left") for axes in figure.axes] == metrics
 
 
+@pytest.mark.slow
 def test_a_ring_stands_around_a_clearly_lowest_model_and_the_words_name_it():
     found = tables(3, ["weat", "rnd"], ["Gender"], clear=["rnd"])
     figure = drawn(*found, {"m00": "GloVe"})
@@ -125,6 +127,7 @@ def test_a_ring_stands_around_a_clearly_lowest_model_and_the_words_name_it():
     assert rings(drawn(*tables(3))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clear", "label", "title"),
     [

@@ -60,6 +60,7 @@ def drawn(tables, columns, **options):
     return query_ranks(*tables, LABELS, "C", "2, 1", columns, **options)
 
 
+@pytest.mark.slow
 def test_strips_have_ranks_and_intervals_of_queries_in_the_order_of_their_mean_rank():
     columns = [("rnd", "brown", "none"), ("rnd", "brown", "hard"), ("weat_es", "other", "none")]
     ranks, *_ = tables = made(8, columns)

@@ -261,6 +261,7 @@ def test_every_metric_of_vectors_has_control_words(word2vec):
     assert tested > 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["weat", "mac", "rnd"])
 def test_the_values_of_control_words_are_the_metric_of_their_neighbours_in_frequency(by_frequency, name):
     """Measured one by one, the metric gives the values that are compared with the score."""

@@ -52,6 +52,7 @@ def test_a_result_has_its_p_value_and_interval(random_model):
     assert influence == pytest.approx(without.value - result.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGISTRY)
 def test_each_test_of_significance_is_asked_for_by_its_name(name):
     """Its p-value, or the reason why there is none, is in its column, in a call and in a grid."""

@@ -215,6 +215,7 @@ def models(tmp_path_factory):
     return {scale: (model, pool_of(model), sets) for scale, (model, sets) in stores.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_VECTORS)
 def test_every_metric_is_tested_with_vectors_of_any_length(models, name):
     """Vectors are very short, unless the metric depends on their length: then its values would all be zero."""

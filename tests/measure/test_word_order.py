@@ -112,6 +112,7 @@ def test_numbers_are_sums_over_the_words_of_two_groups_up_to_one_factor(metric, 
         assert np.ptp(numbers / sums) < 1e-5 * np.abs(numbers / sums).max()
 
 
+@pytest.mark.slow
 def test_three_groups_are_no_sum_over_words():
     three = bg.Query([words("m"), words("f"), words("a")], [words("x")], ["M", "F", "A"], ["X"])
     assert rows("same", three)["X"]["coefficient"] == "split-half"

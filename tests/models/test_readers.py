@@ -353,6 +353,7 @@ def of_each_format(folder: Path) -> dict[str, Path]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [4 << 20, 800])
 def test_limit_reads_the_first_rows_of_a_file_of_each_format(tmp_path, output, monkeypatch, block):
     monkeypatch.setattr("biasgrid.models.readers.text.BLOCK", block)

@@ -69,6 +69,7 @@ def test_cooccurrences_are_those_of_the_text(monkeypatch, tokens):
     np.testing.assert_allclose(found, [[expected[a, b] for b in words] for a in words])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.floats(0.5, 40), st.floats(0, 1.5))
 def test_the_objective_is_the_published_one(matrix, seed, x_max, alpha):

@@ -251,6 +251,7 @@ def leaves(value, place=()):
         yield place, value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [evaluation.name for evaluation in evaluations()])
 def test_every_evaluation_gives_the_same_in_fewer_dimensions(name, lettered):
     spec = {name: EVALUATED[name]} if name in EVALUATED else {}

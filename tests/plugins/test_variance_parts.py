@@ -59,6 +59,7 @@ def test_parts_of_variance_are_of_queries_that_all_models_have(grid, parts):
     assert parts.loc["ripa"].index.tolist() == ["model", "query", "model x query", "error"]
 
 
+@pytest.mark.slow
 def test_few_models_are_described_and_many_have_an_interval(parts):
     row = parts.loc[("ripa", "model")]
     assert "fewer than 6 models" in row["note"]

@@ -1,6 +1,7 @@
 """The section of the study's own words that lie furthest towards each group."""
 
 import numpy as np
+import pytest
 import small_page
 from conftest import write_text_model
 from small_page import words
@@ -37,6 +38,7 @@ def section(study):
     return text.split('<section id="group-words"')[1].split("</section>")[0]
 
 
+@pytest.mark.slow
 def test_words_stand_in_the_order_of_their_projections(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = study_of(tmp_path, True)
@@ -62,6 +64,7 @@ def test_words_stand_in_the_order_of_their_projections(tmp_path, monkeypatch):
     assert "WEAT" not in text  # it says of no word which group it is nearer to
 
 
+@pytest.mark.slow
 def test_a_study_without_a_table_of_words_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = section(study_of(tmp_path, False))

@@ -83,6 +83,7 @@ def test_the_atlas_has_every_model_that_a_registry_has():
     assert types == {"pypi", "trained"}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_open_atlas_has_every_model_of_gensim_data_once():
     assert datasets(shipped_models()) == GENSIM_DATA
@@ -110,6 +111,7 @@ def test_it_is_the_embedded_study_on_more_models():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_file_of_the_docs_adds_one_model_of_ones_own():
     """docs/models.md: without editing anything that is shipped."""

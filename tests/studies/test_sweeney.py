@@ -181,6 +181,7 @@ def drawn(axes):
     return shares, line.get_xdata()[0]
 
 
+@pytest.mark.slow
 def test_two_queries_of_one_name_are_two_lines(tmp_path):
     shares = {"German": 0.5, "Irish": 0.3, "Dutch": 0.2}
     paths = [cell(tmp_path, name, fact(shares), query=name) for name in ("one", "two")]

@@ -117,6 +117,7 @@ def test_every_number_of_the_documentation(word2vec, tmp_path):
     assert mitigated["verdict"].tolist() == ["reproduced"] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_has_its_words_its_queries_and_its_published_numbers(language):

@@ -370,6 +370,7 @@ def test_numbers_of_one_unit_are_drawn_together():
         assert apart[2] - apart[1] < 0.7 * (once[2] - once[1])
 
 
+@pytest.mark.slow
 def test_an_interval_covers():
     """In 95 of 100 samples or so; percentile intervals of 40 units cover a little less."""
     rng, held = np.random.default_rng(8), 0

@@ -78,6 +78,7 @@ def test_tests_of_one_name_give_one_p_value(seed, normalize, alternative):
     assert len(p_values) == 5 + (not normalize)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_tests_of_two_names_differ_somewhere():
     """For each two of them there are words for which their p-values do."""

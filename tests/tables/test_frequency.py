@@ -122,6 +122,7 @@ def wordfreq_study(**said):
     )
 
 
+@pytest.mark.slow
 def test_of_models_without_counts_wordfreq_is_a_proxy(study):
     write_text_model(Path("other.txt"), [f"/c/en/{word}" for word in ["qzxv", *COUNTS]], 4)
     proxy = wordfreq_study()
@@ -137,6 +138,7 @@ def test_of_models_without_counts_wordfreq_is_a_proxy(study):
     assert record == {"count": None, "rank": None, "log_frequency": None}
 
 
+@pytest.mark.slow
 def test_wordfreq_is_asked_for_in_the_models_language(study):
     write_text_model(Path("other.txt"), [f"/c/en/{word}" for word in COUNTS], 4)
     french = wordfreq_study(language="fr-CA")

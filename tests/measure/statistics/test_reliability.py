@@ -128,6 +128,7 @@ def test_a_random_split_has_each_list_in_halves():
     assert len({tuple(tuple(half) for halves in split for half in halves) for split in drawn}) > 100
 
 
+@pytest.mark.slow
 def test_the_error_of_drawn_splits_is_how_much_their_value_varies():
     rng = np.random.default_rng(5)
     table = rng.normal(size=(20, 1)) + rng.normal(size=(20, 10))

@@ -103,6 +103,7 @@ def test_the_corpus_that_is_counted_is_the_one_that_is_trained_on(study):
     assert [word for sentence in sentences for word in sentence] == numbers(counted).tolist()
 
 
+@pytest.mark.slow
 def test_the_archive_is_that_of_the_corpus(study):
     for key in study.models:
         store(study, key)

@@ -84,6 +84,7 @@ def test_a_model_of_an_included_file_is_left_out_by_its_name():
     assert len(study.models) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 def test_a_query_of_an_included_file_is_left_out_by_its_name():
     queries = joined("config").queries
@@ -95,6 +96,7 @@ def test_a_query_of_an_included_file_is_left_out_by_its_name():
     assert list(fewer) == [name for name in queries if name != first]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 def test_a_path_replaces_the_source_and_what_described_its_file():
     before = joined("config").config.models[NUMBERBATCH]
@@ -130,6 +132,7 @@ def test_a_new_model_of_a_path_has_its_key_as_label(study_files):
     assert list(study.models) == ["one", "two", "three"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_study_with_the_published_debiased_file_ranks_the_papers_seven_models():
     study = joined("config", "with_hard_debiased_file")

@@ -102,6 +102,7 @@ def test_models_are_ranked_on_the_queries_that_all_of_them_have():
     assert intervals.loc["both"].to_dict() == pytest.approx(table["rank_shared"].to_dict(), nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("have", "is_ranked"), [(6, True), (5, False)])
 def test_six_of_nine_is_two_thirds(have, is_ranked):
     models = {"a": model(0), "b": model(1), "c": model(2, lost(*range(have, 9)))}
@@ -110,6 +111,7 @@ def test_six_of_nine_is_two_thirds(have, is_ranked):
     assert table.loc["a", "rank_shared"] in (1, 2, 3)
 
 
+@pytest.mark.slow
 def test_ranks_on_shared_queries_do_not_go_in_a_circle():
     """Means over what only two share would: each of three models lost another query, on which the other two say the
     opposite of what they say elsewhere. On shared queries there is one order."""

@@ -111,6 +111,7 @@ def at_hand(ranks):
     return ranks[[model.startswith(tuple(FIVE)) for model in ranks.index]].rank()
 
 
+@pytest.mark.slow
 def test_fewer_models_are_compared_by_the_printed_ranks_among_them():
     ranks = at_hand(RANKS)
     assert len(ranks) == 5
@@ -132,6 +133,7 @@ def test_fewer_models_are_compared_by_the_printed_ranks_among_them():
     assert "all 16 published rankings among the models at hand are reproduced" in reproduced(table)
 
 
+@pytest.mark.slow
 def test_models_at_hand_that_change_places_differ():
     ranks = at_hand(RANKS)
     place = ("Gender", "weat")
@@ -141,6 +143,7 @@ def test_models_at_hand_that_change_places_differ():
     assert verdicts(table)["correlation among models at hand"] == {"reproduced": 18, "differs": 6}
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_printed_takes_no_place_among_the_printed():
     ranks = RANKS.copy()
     ranks.loc["mine"] = 0.5  # before all others
