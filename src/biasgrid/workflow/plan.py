@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from typing import Any
 
 from ..figures.null import drawing
 from ..report.report_step import report_step
@@ -83,37 +84,34 @@ class Plan(Mapping[str, Step]):
 
 def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
     """Yield the name of each step and a function that plans it."""
-    for name in study.sources:
-        yield f"archive {name}", partial(stores.archive_step, study, name)
-    for model in study.models:
-        yield f"store {model}", partial(stores.store_step, study, model)
-    for query in study.queries:
-        yield f"query {query}", partial(steps.query_step, study, query)
-    for model, key in study.grid.fits:
-        yield f"debias {model}/{key}", partial(steps.fit_step, study, model, key)
-    for model, asked in steps.cells_by_sentences(study):
-        yield f"sentence scores {model}/{asked}", partial(steps.sentence_scores_step, study, model, asked)
-    for name, cell in study.grid.cells.items():
-        yield f"cell {name}", partial(steps.cell_step, study, cell)
-    if study.grid.needs_pool:
-        for model in (model for model in study.models if study.kind(model).random_groups):
-            yield f"pool {model}", partial(steps.pool_step, study, model)
-    for name, group in study.grid.inference_groups.items():
-        yield f"inference {name}", partial(steps.inference_step, study, group)
-    for name in study.grid.aggregate_criteria:
-        yield f"aggregates {name}", partial(steps.aggregates_step, study, study.grid.inference_groups[name])
-    for name, evaluation in (study.grid.evaluations | study.grid.quality).items():
-        yield f"evaluation {name}", partial(steps.evaluation_step, study, evaluation)
-    for model in study.grid.models_with_frequencies:
-        yield f"frequency {model}", partial(steps.frequency_step, study, model)
-    if study.config.inference.bootstrap:
-        yield "rank_samples", partial(steps.rank_samples_step, study)
-    for name in study.tables:
-        yield f"table {name}", partial(steps.table_step, study, name)
-    for name in study.config.null_distributions:
-        cell = study.grid.cells[name]
-        yield f"null {name}", partial(steps.null_step, study, cell)
-        yield f"figure null/{name}", partial(steps.figure_step, study, drawing(study, cell))
-    for name, drawn in study.figures.items():
-        yield f"figure {name}", partial(steps.figure_step, study, drawn)
-    yield "report", partial(report_step, study)
+    grid = study.grid
+    scored = steps.cells_by_sentences(study)
+    pooled = [model for model in study.models if grid.needs_pool and study.kind(model).random_groups]
+    groups, evaluations = grid.inference_groups, grid.evaluations | grid.quality
+    nulls = {name: grid.cells[name] for name in study.config.null_distributions}
+    # each function that plans steps, and its arguments by the names of its steps
+    planned: list[tuple[Callable[..., Step], dict[str, list[Any]]]] = [
+        (stores.archive_step, {f"archive {name}": [name] for name in study.sources}),
+        (stores.store_step, {f"store {model}": [model] for model in study.models}),
+        (steps.query_step, {f"query {query}": [query] for query in study.queries}),
+        (steps.fit_step, {f"debias {model}/{key}": [model, key] for model, key in grid.fits}),
+        (
+            steps.sentence_scores_step,
+            {f"sentence scores {model}/{asked}": [model, asked] for model, asked in scored},
+        ),
+        (steps.cell_step, {f"cell {name}": [cell] for name, cell in grid.cells.items()}),
+        (steps.pool_step, {f"pool {model}": [model] for model in pooled}),
+        (steps.inference_step, {f"inference {name}": [group] for name, group in groups.items()}),
+        (steps.aggregates_step, {f"aggregates {name}": [groups[name]] for name in grid.aggregate_criteria}),
+        (steps.evaluation_step, {f"evaluation {name}": [asked] for name, asked in evaluations.items()}),
+        (steps.frequency_step, {f"frequency {model}": [model] for model in grid.models_with_frequencies}),
+        (steps.rank_samples_step, {"rank_samples": []} if study.config.inference.bootstrap else {}),
+        (steps.table_step, {f"table {name}": [name] for name in study.tables}),
+        (steps.null_step, {f"null {name}": [cell] for name, cell in nulls.items()}),
+        (steps.figure_step, {f"figure null/{name}": [drawing(study, cell)] for name, cell in nulls.items()}),
+        (steps.figure_step, {f"figure {name}": [drawn] for name, drawn in study.figures.items()}),
+        (report_step, {"report": []}),
+    ]
+    for plan_step, arguments in planned:
+        for name, of_step in arguments.items():
+            yield name, partial(plan_step, study, *of_step)
