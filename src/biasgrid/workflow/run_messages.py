@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from contextlib import suppress
 
-from ..core.errors import BiasgridError
+from ..core.errors import BiasgridError, quote
+from ..core.letters import CAPITALS
 from ..core.numbers import number
 from ..core.validation import to_record
-from ..debias import UNTOUCHED
 from ..models.download import WRONG_HASH
-from ..models.preprocessing import recorded_forms
 from ..models.shipped_sources import shipped_models
 from ..models.sources import REGISTRY, files_on_trust, fits, read_manifest
-from ..models.words import entries_of
+from ..models.words import THE_MODEL_HAS
 from ..study.paths import Folders
 from ..study.study import Study
 from ..study.views import caveats_of_study
+from ..tables.lost_words import LOST_WORDS
 from ..tables.scores import SCORES
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
@@ -106,34 +106,19 @@ def _without(study: Study, missing: Collection[str]) -> str:
 
 
 def lost_by_case(study: Study) -> str | None:
-    """How many words of the cells that are there models lack only as they are written, with capital letters, and have
-    in lower case; None: none."""
-    look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}  # model, forms, queries
-    for cell in study.grid.cells.values():
-        forms: list[Any] = recorded_forms(cell.spec["words"])
-        if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
-            continue
-        if study.kind(cell.model).is_model:
-            *_, queries = look_ups.setdefault(json.dumps([cell.model, forms]), (cell.model, forms, set()))
-            # metrics have the same queries
-            if cell.query not in queries and study.paths.cell_file(cell).is_file():
-                queries.add(cell.query)
-    lost: dict[str, set[str]] = {}
-    for model, forms, queries in look_ups.values():
-        asked = [study.queries[query] for query in queries]
-        sets = [word_set for query in asked for word_set in (*query.target_sets, *query.attribute_sets)]
-        words = {word for word_set in sets for word in word_set.words if word != word.lower()}
-        try:
-            store = study.stores[model].open()
-            missing = words - entries_of(words, store, forms).keys()
-            lower = [{**form, "uppercase": False, "titlecase": False, "lowercase": True} for form in forms]
-            lost.setdefault(model, set()).update(entries_of(missing, store, lower))
-        except BiasgridError:
-            continue  # damaged since the cells were measured: the next run makes it again
-    models = {model: len(words) for model, words in lost.items() if words}
-    if not models:
+    """Return how many words models lack only as they are written, with capital letters; None if there are none.
+
+    The study's table of missing words says that the model has such a word in lower case.
+    """
+    lost: dict[str, set[str]] = {model: set() for model in study.models if study.kind(model).is_model}
+    with suppress(BiasgridError):  # a table that is missing or damaged, which the next run makes again
+        for row in LOST_WORDS.read(study.paths.table_file("lost_words")).itertuples():
+            in_lower_case = f"{CAPITALS}{THE_MODEL_HAS}{quote(row.word.lower())}"
+            if row.model in lost and in_lower_case in row.reason:
+                lost[row.model].add(row.word)
+    counts = ", ".join(f"{len(words)} in {model}" for model, words in lost.items() if words)
+    if not counts:
         return None
-    counts = ", ".join(f"{n} in {model}" for model, n in models.items())
     return (
         f"words lost only because of their capital letters: {len(set().union(*lost.values()))} ({counts}); to look "
         f"words up in lower case, too, set {BOTH_CASES}"
