@@ -19,11 +19,23 @@ def test_a_word_is_named(finished):
     finished.word_sets.write_text(finished.word_sets.read_text().replace('"f5"', '"f6"'))
     before = finished.results()
     said = [why(finished, step) for step in ("cell one/none/weat/q2", "table scores", "report")]
-    assert [lines[1:] for lines in said] == [["  query q2, set 'F': 'f6' came, 'f5' went"]] * 3
+    assert [lines[1:] for lines in said] == [["  query q2: set 'F': 'f6' came, 'f5' went"]] * 3
     assert said[0][0] == "cell one/none/weat/q2 is made again:"
     nothing = "cell one/none/weat/q1: nothing changed, it is not made again"
     assert why(finished, "cell one/none/weat/q1") == [nothing]
     assert finished.results() == before  # it makes nothing
+
+
+def test_the_name_and_the_sets_of_a_query_are_named(finished):
+    query = finished.config["criteria"]["First"]["queries"]["q1"]
+    query |= {"name": "Renamed", "attributes": {"C": query["attributes"]["C"][::-1], "G": ["d0", "d1"]}}
+    finished.configure(finished.config)
+    _, change = why(finished, "query q1")
+    name, sets, order, gone, come = change.split("; ")
+    assert name == '  query q1: name: "A and B wrt C and D" -> "Renamed"'
+    assert (sets, order) == ("sets: 'G' came, 'D' went", "set 'C': another order")
+    assert re.fullmatch(r"set 'D': \[.* -> none", gone)
+    assert come == """set 'G': none -> ["d0", "d1"]"""
 
 
 def test_a_parameter_is_named(finished):
@@ -62,7 +74,7 @@ def test_a_study_is_answered_in_a_few_lines(finished):
     head, *causes = done.stdout.splitlines()
     assert re.match(r"a run makes .*cell \d+.*table \d+.*report", head)
     of_word, of_file = sorted(causes, key=lambda line: "not there" in line)
-    assert of_word.startswith("  query q2, set 'F': 'f6' came, 'f5' went: ")
+    assert of_word.startswith("  query q2: set 'F': 'f6' came, 'f5' went: ")
     assert of_file.startswith("  results/small/cells/one/none/weat/q1.json is not there: cell, ")
 
 

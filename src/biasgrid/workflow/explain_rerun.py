@@ -42,16 +42,9 @@ def check(study: Study, name: str) -> None:
 
 def record(logs: Path) -> None:
     """Note which modules the digests of code are of that this process has planned with."""
-    new = code.members()
-    known = {digest: members for digest, members in _modules(logs).items() if digest not in new} | new
+    new, former = code.members(), _read(logs / MODULES, {})
+    known = {digest: members for digest, members in former.items() if digest not in new} | new
     write_text(logs / MODULES, json.dumps(dict(list(known.items())[-KEPT:])))
-
-
-def _modules(logs: Path) -> dict[str, dict[str, str]]:
-    try:
-        return dict(json.loads((logs / MODULES).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return {}
 
 
 def note(logs: Path, name: str, settings: str, code: str = "") -> None:
@@ -63,13 +56,12 @@ def _note(logs: Path, name: str) -> Path:
     return logs / NOTES / f"{name.replace(' ', '/')}.json"
 
 
-def _read_note(logs: Path, name: str) -> tuple[str, str]:
-    """Return what a step was made of; empty texts if that is not known."""
+def _read(file: Path, unknown: Any) -> Any:
+    """Return what a file of JSON contains, in the type of `unknown`; `unknown` if it is damaged or missing."""
     try:
-        settings, code = json.loads(_note(logs, name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return "", ""
-    return settings, code
+        return type(unknown)(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return unknown
 
 
 @dataclass(frozen=True)
@@ -104,7 +96,7 @@ class Why:
 
     def __init__(self, jobs: Iterable[Job], study: Study, logs: Path):
         self._study, self._logs = study, logs
-        self._plan, self._modules = Plan(study), _modules(logs)
+        self._plan, self._modules = Plan(study), _read(logs / MODULES, {})
         self._jobs = {file: job for job in jobs for file in job.files}
         self._causes: dict[Job, dict[Cause, None]] = {}
 
@@ -182,11 +174,11 @@ class Why:
 
     def _changes_of(self, step: Step) -> Iterator[Cause]:
         """Yield which words, settings, files of the user and modules of a step changed since it was made."""
-        settings, of_code = _read_note(self._logs, step.name)
+        settings, of_code = _read(_note(self._logs, step.name), ("", ""))
         if step.name.startswith("query "):
-            texts = _query_changes(step.output, self._study.queries[step.spec["query"]])
+            texts = _query_changes(step, self._study.queries[step.spec["query"]])
         else:
-            texts = _setting_changes(step.name, settings, step.settings)
+            texts = _changes(step.name, json.loads(settings or "{}"), json.loads(step.settings))
         yield from (Cause(text, text) for text in texts)
         if of_code and of_code != step.code:
             old, new = self._modules.get(of_code), code.members().get(step.code)
@@ -198,11 +190,31 @@ class Why:
                 yield Cause(f"the code of {step.name} changed", of_kind)
 
 
-def _setting_changes(name: str, before: str, now: str) -> Iterator[str]:
-    """Yield which settings of a step, and which of the user's files, changed."""
-    if not before or before == now:
+def _query_changes(step: Step, query: Query) -> Iterator[str]:
+    """Yield what changed in a query since its file was written."""
+    if step.output.exists():
+        try:
+            former = Query.read(step.output)
+        except BiasgridError:
+            yield f"{step.output} is damaged"
+        else:
+            yield from _changes(step.name, _content(former), _content(query))
+
+
+def _content(query: Query) -> dict[str, Any]:
+    """Return the name of a query, the names of its sets, and the words of each."""
+    sets = {s.name: list(s.words) for s in (*query.target_sets, *query.attribute_sets)}
+    of_sets = {f"set {quote(name)}": words for name, words in sets.items()}
+    return {"name": query.name, "sets": list(sets), **of_sets}
+
+
+def _changes(name: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    """Yield which settings of a step, and which of the user's files, changed.
+
+    Nothing is known of them if `old` is empty.
+    """
+    if not old:
         return
-    old, new = json.loads(before), json.loads(now)
     for spec in (old, new):
         spec.pop("code", None)  # of steps that keep parts of their output
     old_files, new_files = (spec.pop("own_files", {}) for spec in (old, new))
@@ -215,40 +227,25 @@ def _is_newer(file: str, other: str) -> bool:
     return Path(file).exists() and Path(file).stat().st_mtime > Path(other).stat().st_mtime
 
 
-def _query_changes(file: Path, query: Query) -> Iterator[str]:
-    """Yield which words of a query changed since its file was written."""
-    if not file.exists():
-        return
-    key = file.stem
-    try:
-        former = Query.read(file)
-    except BiasgridError:
-        yield f"{file} is damaged"
-        return
-    sets = {s.name: s.words for s in (*query.target_sets, *query.attribute_sets)}
-    old_sets = {s.name: s.words for s in (*former.target_sets, *former.attribute_sets)}
-    for name in dict.fromkeys([*old_sets, *sets]):
-        old, new = old_sets.get(name, ()), sets.get(name, ())
-        if old == new:
-            continue
-        gone, come = ([w for w in a if w not in b] for a, b in ((old, new), (new, old)))
-        words = [f"{join_names(map(quote, come))} came"] if come else []
-        words += [f"{join_names(map(quote, gone))} went"] if gone else []
-        yield f"query {key}, set {quote(name)}: {', '.join(words) or 'the order of its words'}"
-    if old_sets == sets:
-        yield f"query {key}: its name or the order of its sets changed"
-
-
 def _differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """Where two specs differ, and in what."""
+    """Yield where two specs differ, and in what."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys([*old, *new]):
             yield from _differences(old.get(key), new.get(key), f"{place}.{key}" if place else str(key))
+    elif _are_texts(old) and _are_texts(new) and old != new:
+        come, gone = ([text for text in a if text not in b] for a, b in ((new, old), (old, new)))
+        texts = [f"{join_names(map(quote, come))} came"] if come else []
+        texts += [f"{join_names(map(quote, gone))} went"] if gone else []
+        yield f"{place}: {', '.join(texts) or 'another order'}"
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for number, pair in enumerate(zip(old, new, strict=True)):
             yield from _differences(*pair, f"{place}[{number}]")
     elif old != new:
         yield f"{place}: {_shown(old)} -> {_shown(new)}"
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
 def _shown(value: Any) -> str:
