@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..models.sources import fetch, fits, verify, without_pins
 from ..models.sources.manifest import MANIFEST
 from ..study.checksums import digest_of
 from ..study.paths import Folders
-from ..study.step import Step
+from ..study.step import Step, stat_of
 from ..study.study import Study
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
@@ -201,13 +200,14 @@ def make_store(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path)
     reasons: dict[str, str] = {}
     for archive in inputs["archives"]:
         reasons |= not_downloaded.reasons_in(archive)
-    store = made_store(model, study.models[model], folder) if reasons else None
-    if reasons and store is None:
+    entry = study.models[model]
+    if reasons:
+        store = made_store(model, entry, folder)
+    else:
+        store = build_store(model, entry, study.embeddings, study.shares_embeddings, folder)
+    if store is None:
         write_text(output, not_downloaded.record_of(reasons))
         return None
-    store = store or build_store(
-        model, study.models[model], study.embeddings, study.shares_embeddings, folder
-    )
     write_text(output, (folder / model / "model.json").read_text(encoding="utf-8"))
     return store
 
@@ -237,10 +237,8 @@ def local_digests(study: Folders, name: str) -> dict[str, str]:
 
 def megabytes(study: Folders, model: str, unknown: float = 4000) -> float:
     """Of a model's store; before it is made a guess from its archive, else `unknown`: a large model's."""
-    try:
-        return (study.store_folder(model) / model / "vectors.npy").stat().st_size / 1e6
-    except OSError:
-        pass
+    if state := stat_of(study.store_folder(model) / model / "vectors.npy"):
+        return state[0] / 1e6
     packed = archive_megabytes(study, model)
     return unknown if packed is None else packed * PACKED.get(study.models[model].get("format", ""), OF_TEXT)
 
@@ -258,12 +256,8 @@ def archive_megabytes(study: Folders, model: str) -> float | None:
 
 def size_of(folder: Path) -> float:
     """Megabytes of an archive that are downloaded so far, without the members taken out of it."""
-    size = 0
-    for file in folder.rglob("*"):
-        if "members" not in file.parts:
-            with suppress(OSError):  # moved to its place meanwhile
-                size += file.stat().st_size
-    return size / 1e6
+    states = (stat_of(file) for file in folder.rglob("*") if "members" not in file.parts)
+    return sum(state[0] for state in states if state) / 1e6  # without files that are moved meanwhile
 
 
 def memory(study: Folders, model: str, stores: float, attempt: int) -> int:
