@@ -30,13 +30,13 @@ BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 def download_sizes(study: Folders, names: Collection[str]) -> dict[str, int | None]:
     """What of these sources is to be downloaded: megabytes, or None where the config does not say."""
-    raw, sizes = study.embeddings / "raw", {}
-    for name, entry in study.sources.items():
-        source = entry["source"]
-        is_present = REGISTRY[source["type"]].in_place(source) or fits(read_manifest(raw / name), source)
-        if name in names and not is_present:
-            sizes[name] = entry.get("download_mb")
-    return sizes
+    raw = study.embeddings / "raw"
+    sources = {name: study.sources[name]["source"] for name in names}
+    return {
+        name: study.sources[name].get("download_mb")
+        for name, source in sources.items()
+        if not REGISTRY[source["type"]].in_place(source) and not fits(read_manifest(raw / name), source)
+    }
 
 
 def on_trust(study: Folders, config_files: list[str]) -> str | None:
