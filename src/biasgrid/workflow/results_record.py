@@ -14,8 +14,8 @@ from pathlib import Path
 
 from ..core.errors import BiasgridError, join_names
 from ..core.files import write_text
-from ..core.registry import plugin_files, shipped_plugins
-from ..core.resources import SHARED, resource
+from ..core.registry import plugin_files, plugin_path
+from ..core.resources import resource
 from ..study import checksums, steps
 from ..study.paths import Folders
 from ..study.study import Study
@@ -39,16 +39,15 @@ def mark_changed(results: Path, logs: Path) -> Iterator[str]:
     """
     if is_locked(logs):
         return
-    if not (results / checksums.NAME).is_file():
-        _let_end(results)
-        return
+    record = results / checksums.NAME
+    changed: list[str] = []
     try:
         changed, _ = checksums.changes(results, logs / KNOWN)
     except BiasgridError as error:
         yield f"{error}: it is made again"
-        (results / checksums.NAME).unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
+    if not record.is_file():
         _let_end(results)
-        return
     for name in changed:
         if name.startswith(WITHOUT_INPUTS):
             (results / name).unlink()
@@ -165,7 +164,7 @@ def input_digests(study: Study, config_files: Iterable[str]) -> dict[str, str]:
     of_criteria = {evaluation.criterion: evaluation for evaluation in evaluations}
     files = [
         *config_files,
-        *(file for path in study.config.plugins or () for file in _plugin_files(path)),
+        *(str(file) for path in study.config.plugins or () for file in plugin_files(plugin_path(path))),
         *(file for inputs in study.tables.values() for file in steps.own_files(study, inputs)),
         *(
             file
@@ -176,14 +175,8 @@ def input_digests(study: Study, config_files: Iterable[str]) -> dict[str, str]:
     digests = {file: checksums.digest_of(Path(file)) for file in dict.fromkeys(files)}
     for name in study.sources:
         digests |= stores.local_digests(study, name)
-    return {file: digest for file, digest in digests.items() if digest and not _is_shipped(file)}
-
-
-def _plugin_files(path: str) -> list[str]:
-    return [] if path in shipped_plugins() else list(map(str, plugin_files(Path(path))))
-
-
-def _is_shipped(file: str) -> bool:
-    """Return whether a file comes with biasgrid, and is not one of the folder that the study runs in."""
-    path = Path(file)
-    return path.is_absolute() and path.is_relative_to(SHARED if SHARED.is_dir() else resource(""))
+    # leave out files that come with biasgrid; their paths are absolute, unlike those of a study in the checkout
+    shipped = resource("")
+    return {
+        file: digest for file, digest in digests.items() if digest and not Path(file).is_relative_to(shipped)
+    }
