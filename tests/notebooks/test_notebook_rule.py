@@ -1,7 +1,6 @@
 """The rule that executes notebooks: what it waits for, and that nothing else asks for it."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from reruns import planned
@@ -37,31 +36,28 @@ def test_a_notebook_waits_for_the_study_that_it_opens(project):
 def test_another_study_is_waited_for_where_it_is_there(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "notebooks", "reads", ["bg.open_study(\n", "    'results/other'\n)"])
-    inputs = notebooks.studies("results/small", ["results/small/scores.csv"])
     with pytest.raises(SystemExit):
-        inputs(SimpleNamespace(notebook="reads"))
+        notebooks.studies("reads", "results/small", ["results/small/scores.csv"])
     assert capsys.readouterr().err.startswith(
         "biasgrid: notebooks/reads.ipynb reads the study results/other, which is not there: run that first"
     )
     (tmp_path / "results" / "other").mkdir(parents=True)
     (tmp_path / "results" / "other" / "study.json").write_text("{}")
-    assert inputs(SimpleNamespace(notebook="reads")) == ["results/other/study.json"]
-    assert notebooks.studies("results/other", ["x.csv"])(SimpleNamespace(notebook="reads")) == ["x.csv"]
+    assert notebooks.studies("reads", "results/small", ["x.csv"]) == ["results/other/study.json"]
+    assert notebooks.studies("reads", "results/other", ["x.csv"]) == ["x.csv"]
 
 
 def test_what_is_missing_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        notebooks.pages("results/notebooks", notebooks.names(tmp_path))(None)
+        notebooks.pages("results/notebooks", notebooks.names(tmp_path))
     assert capsys.readouterr().err.startswith("biasgrid: no notebooks here")
     write(tmp_path / "notebooks", "a", "1")
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(SystemExit):
-        notebooks.pages("results/notebooks", notebooks.names(tmp_path))(None)
+        notebooks.pages("results/notebooks", notebooks.names(tmp_path))
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("biasgrid: executing notebooks needs papermill; install it: pip install ")
     assert "'papermill>=" in line
     monkeypatch.setattr(extras, "find_spec", lambda name: name)
-    assert notebooks.pages("results/notebooks", notebooks.names(tmp_path))(None) == [
-        "results/notebooks/a.html"
-    ]
+    assert notebooks.pages("results/notebooks", notebooks.names(tmp_path)) == ["results/notebooks/a.html"]

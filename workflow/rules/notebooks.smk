@@ -6,13 +6,15 @@ NOTEBOOKS = of_notebooks.names(workflow.basedir)
 
 rule notebooks:
     input:
-        of_notebooks.pages(PAGES, NOTEBOOKS),
+        lambda wildcards: of_notebooks.pages(PAGES, NOTEBOOKS),
 
 
 rule notebook:
     input:
         notebook="notebooks/{notebook}.ipynb",
-        studies=of_notebooks.studies(RESULTS, [f"{RESULTS}/report.html", *PLAN.files_made(ALL_FIGURES)]),
+        studies=lambda wildcards: of_notebooks.studies(
+            wildcards.notebook, RESULTS, [f"{RESULTS}/report.html", *PLAN.files_made(ALL_FIGURES)]
+        ),
     output:
         notebook=f"{PAGES}/{{notebook}}.ipynb",
         page=f"{PAGES}/{{notebook}}.html",

@@ -10,9 +10,8 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..core import processes
 from ..core.errors import BiasgridError
@@ -37,50 +36,46 @@ def names(folder: Path | str) -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
-def pages(folder: str, notebooks: Sequence[str]) -> Callable[[Any], list[str]]:
-    """Return an input function: the page of each notebook. It ends the run, before anything is measured, where there
-    are no notebooks or what executes them is not installed."""
+def pages(folder: str, notebooks: Sequence[str]) -> list[str]:
+    """Return the page of each notebook.
 
-    def page_files(wildcards: Any) -> list[str]:
-        try:
-            if not notebooks:
-                raise BiasgridError("no notebooks here: they are part of a checkout, not of the package")
-            for package in ("papermill", "nbconvert", "ipykernel"):
-                require(package, "executing notebooks")
-        except BiasgridError as error:
-            stop(error)
-        return [f"{folder}/{name}.html" for name in notebooks]
-
-    return page_files
+    End the run, before anything is measured, if there are no notebooks or what executes them is not installed.
+    """
+    try:
+        if not notebooks:
+            raise BiasgridError("no notebooks here: they are part of a checkout, not of the package")
+        for package in ("papermill", "nbconvert", "ipykernel"):
+            require(package, "executing notebooks")
+    except BiasgridError as error:
+        stop(error)
+    return [f"{folder}/{name}.html" for name in notebooks]
 
 
-def studies(results: str, own_files: Iterable[str]) -> Callable[[Any], list[str]]:
-    """An input function: the files of the studies that a notebook opens. It ends the run where one is not there.
+def studies(notebook: str, results: str, own_files: Iterable[str]) -> list[str]:
+    """Return the files of the studies that a notebook opens. End the run if one is not there.
 
     Parameters
     ----------
+    notebook
+        The name of the notebook.
     results
         The folder of the study of this run.
-    made
+    own_files
         The files of that study. Of another, study.json stands for all.
     """
-
-    def files(wildcards: Any) -> list[str]:
-        path = FOLDER / f"{wildcards.notebook}.ipynb"
-        inputs: list[str] = []
-        for folder in dict.fromkeys(OPENED.findall(_code(path))):
-            if Path(folder) == Path(results):
-                inputs += own_files
-            elif (study := Path(folder, "study.json")).is_file():
-                inputs.append(str(study))
-            else:
-                stop(
-                    f"{path} reads the study {folder}, which is not there: run that first, or run the notebooks with "
-                    "--configfile config/embedded.yaml (make notebooks)"
-                )
-        return inputs
-
-    return files
+    path = FOLDER / f"{notebook}.ipynb"
+    inputs: list[str] = []
+    for folder in dict.fromkeys(OPENED.findall(_code(path))):
+        if Path(folder) == Path(results):
+            inputs += own_files
+        elif (study := Path(folder, "study.json")).is_file():
+            inputs.append(str(study))
+        else:
+            stop(
+                f"{path} reads the study {folder}, which is not there: run that first, or run the notebooks with "
+                "--configfile config/embedded.yaml (make notebooks)"
+            )
+    return inputs
 
 
 def _code(path: Path) -> str:
