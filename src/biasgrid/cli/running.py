@@ -175,12 +175,12 @@ def read_config(paths: list[Path]) -> dict[str, Any]:
     from ..study.config.load import read
     from ..study.config.overlay import check_has_key, join
     from ..study.study import Study
-    from ..workflow.command_line import check_no_code
+    from ..workflow.command_line import check_config
 
     records = [(str(path), read(path)) for path in paths]
     config = join(records)
     for path, record in records:
-        check_no_code(path, record)
+        check_config(path, record)
     check_has_key(config, Study.KEY, str(paths[0]))
     return config
 

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -113,20 +113,19 @@ def _ask_snakemake(arguments: Sequence[str]) -> None:
 
 
 def check_state(folder: Path = Path(".")) -> None:
-    """Raise BiasgridError for links that lead out of Snakemake's own folder, and where it cannot be written."""
-    refuse_links(folder / STATE, but=OF_OTHERS)
-    check_folder(folder / STATE)
+    """Raise BiasgridError for links that lead out of Snakemake's own folder, and where it cannot be written.
 
-
-def check_folder(folder: Path) -> None:
-    """Raise BiasgridError where Snakemake cannot write its own folder, which a dry run does, too."""
+    A dry run also writes this folder.
+    """
+    state = folder / STATE
+    refuse_links(state, but=OF_OTHERS)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
+        state.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=state):
             pass
     except OSError as error:
         raise BiasgridError(
-            f"{folder}: cannot be written ({error.strerror}); run the study in a folder that you can write to"
+            f"{state}: cannot be written ({error.strerror}); run the study in a folder that you can write to"
         ) from None
 
 
@@ -175,14 +174,12 @@ def check_no_target(files: Sequence[str]) -> None:
 
 
 def check_config(file: str, record: Any) -> None:
-    """Raise BiasgridError for a config file whose content is not a mapping, or has code for Snakemake to run."""
+    """Raise BiasgridError for a config file whose content is not a mapping, or has code for Snakemake to run.
+
+    Snakemake takes a config with the key `TEMPLATE` for a template, whose values are Python (YTE).
+    """
     if not isinstance(record, dict):
         raise BiasgridError(f"{file}: {quote(record)} is not a mapping")
-    check_no_code(file, record)
-
-
-def check_no_code(file: Path | str, record: Mapping[str, Any]) -> None:
-    """Raise BiasgridError for a config that Snakemake would take for a template, whose values are Python (YTE)."""
     if TEMPLATE in record:
         raise BiasgridError(
             f"{file}: {TEMPLATE} is not allowed: Snakemake would run code that is in the config; "
