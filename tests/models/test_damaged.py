@@ -147,6 +147,7 @@ def test_declared_sizes_take_no_memory(tmp_path):
         "memo.kv": b"\x80\x04Nr" + four + b".",
         "text_memo.kv": b"\x80\x02Np2000000000\n.",
         "bytes.kv": b"\x80\x04B" + four + b".",
+        "bytes_after_text.kv": b"\x80\x02I1\n0B" + four + b".",
         "bytes8.kv": b"\x80\x04\x8e" + eight + b".",
         "array8.kv": b"\x80\x05\x96" + eight + b".",
         "frame.kv": b"\x80\x04\x95" + eight + b".",
@@ -168,6 +169,7 @@ def test_declared_sizes_take_no_memory(tmp_path):
     says = dict(line.split(" ", 1) for line in said)
     assert "line 2: expected a word and 1000000000 numbers, as line 1 says, found 2" in says["text"]
     assert "declares 2147483647 bytes" in says["bytes.kv"]
+    assert "declares 2147483647 bytes" in says["bytes_after_text.kv"]
     assert "far more objects" in says["objects.kv"]
 
 

@@ -261,8 +261,9 @@ def test_strangers_folders_are_refused_in_a_line(here, capsys):
     cell = "right/cells/three/none/weat/q1.json"
     case("scores.csv: is a link or not a regular file", link)
     case("scores.csv: differs", lambda: append("right/scores.csv", "x" * 100))
+    lines = len(Path("clean/checksums.sha256").read_text().splitlines())
     case(
-        "is not a checksum and a file in this folder",
+        f"checksums.sha256: line {lines + 1} is not a checksum and a file in this folder",
         lambda: append("right/checksums.sha256", f"{'0' * 64}  ../x\n"),
     )
     case("plugins: are code", lambda: change("right/study.json", lambda r: r.update(plugins=["npm"])))
