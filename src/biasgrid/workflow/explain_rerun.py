@@ -42,26 +42,26 @@ def check(study: Study, name: str) -> None:
 
 def record(logs: Path) -> None:
     """Note which modules the digests of code are of that this process has planned with."""
-    new, former = code.members(), _read(logs / MODULES, {})
+    new, former = code.members(), _read(logs / MODULES)
     known = {digest: members for digest, members in former.items() if digest not in new} | new
     write_text(logs / MODULES, json.dumps(dict(list(known.items())[-KEPT:])))
 
 
 def note(logs: Path, name: str, settings: str, code: str = "") -> None:
     """Note what a step was made of: its settings and the digest of its code."""
-    write_text(_note(logs, name), json.dumps([settings, code], ensure_ascii=False))
+    write_text(_note(logs, name), json.dumps({"settings": settings, "code": code}, ensure_ascii=False))
 
 
 def _note(logs: Path, name: str) -> Path:
     return logs / NOTES / f"{name.replace(' ', '/')}.json"
 
 
-def _read(file: Path, unknown: Any) -> Any:
-    """Return what a file of JSON contains, in the type of `unknown`; `unknown` if it is damaged or missing."""
+def _read(file: Path) -> dict[str, Any]:
+    """Return the mapping in a file of JSON; an empty one if it is damaged or missing."""
     try:
-        return type(unknown)(json.loads(file.read_text(encoding="utf-8")))
+        return dict(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
-        return unknown
+        return {}
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Why:
 
     def __init__(self, jobs: Iterable[Job], study: Study, logs: Path):
         self._study, self._logs = study, logs
-        self._plan, self._modules = Plan(study), _read(logs / MODULES, {})
+        self._plan, self._modules = Plan(study), _read(logs / MODULES)
         self._jobs = {file: job for job in jobs for file in job.files}
         self._causes: dict[Job, dict[Cause, None]] = {}
 
@@ -174,11 +174,12 @@ class Why:
 
     def _changes_of(self, step: Step) -> Iterator[Cause]:
         """Yield which words, settings, files of the user and modules of a step changed since it was made."""
-        settings, of_code = _read(_note(self._logs, step.name), ("", ""))
+        made_of = _read(_note(self._logs, step.name))
+        settings, of_code = made_of.get("settings", "{}"), made_of.get("code", "")
         if step.name.startswith("query "):
             texts = _query_changes(step, self._study.queries[step.spec["query"]])
         else:
-            texts = _changes(step.name, json.loads(settings or "{}"), json.loads(step.settings))
+            texts = _changes(step.name, json.loads(settings), json.loads(step.settings))
         yield from (Cause(text, text) for text in texts)
         if of_code and of_code != step.code:
             old, new = self._modules.get(of_code), code.members().get(step.code)
