@@ -12,10 +12,11 @@ import sys
 import termios
 from importlib.util import find_spec
 
+import forks
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, biasgrid, make_store, refusal
+from conftest import ROOT, biasgrid, make_store, printed, refusal
 from snippets import pages
 
 import biasgrid as bg
@@ -46,11 +47,9 @@ def terminal(monkeypatch):
 
 def listed(*arguments, columns=80):
     """What `biasgrid list` prints in a process of its own, whose registries have no plugin of other tests."""
-    command = [sys.executable, "-m", "biasgrid", "list", *arguments]
-    environment = os.environ | {"COLUMNS": str(columns)}
-    text = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    ).stdout
+    done = forks.run(("list", *arguments), ROOT, os.environ | {"COLUMNS": str(columns)}, "biasgrid")
+    assert done.returncode == 0, done.stderr
+    text = done.stdout
     if "--json" in arguments:
         return json.loads(text)
     assert max(map(len, text.splitlines())) <= columns
@@ -88,7 +87,7 @@ def test_lists_have_a_line_for_each_entry():
 
 @pytest.mark.slow
 def test_metrics_are_listed_with_what_they_take():
-    entries = {record["name"]: record for record in listed("metrics", "--json")}
+    entries = {record["name"]: record for record in printed("list", "metrics")}
     entry = entries["mac"]
     assert (entry["template"], entry["neutral"], entry["tests"]) == (["n", "n"], 1, ["random groups"])
     assert entry["sign"] == metrics.REGISTRY["mac"].sign
