@@ -75,7 +75,8 @@ def assert_readable(figure):
     """Nothing sticks out of the figure, and no text touches another text or the legend's."""
     renderer = figure.canvas.get_renderer()
     width, height = figure.get_size_inches()
-    figure.draw_without_rendering()
+    for legend in figure.legends:
+        legend.draw(renderer)  # its texts have no places before
     panels = [axes.get_tightbbox(renderer) for axes in figure.axes]
     others = [*figure.texts, *figure.legends, *figure.lines, *figure.patches, *figure.artists, *figure.images]
     tight = np.array([box.extents for box in (*panels, *(a.get_tightbbox(renderer) for a in others)) if box])
