@@ -142,7 +142,7 @@ class _Runner:
             # Do not fork, because threads do not survive it.
             get_context("spawn"),
             initializer=_begin_process,
-            initargs=(self._study.config.plugins or (),),
+            initargs=(self._study.config.plugins or (), self._notes),
         ) as processes:
             running: dict[Future[str], str] = {}
             while order.is_active():
@@ -240,11 +240,13 @@ class _Runner:
             self._plan[f"query {keys[file]}"].run()
 
 
-def _begin_process(plugins: Sequence[str]) -> None:
+def _begin_process(plugins: Sequence[str], notes: Path | None) -> None:
     """Prepare a process that runs steps: let it end with the process that started it, and load the plugins."""
     end_with_starter()
     warn_in_a_line()
     load_plugins(plugins)
+    if notes:
+        code.recall(notes)
 
 
 def _study_to_write(args: argparse.Namespace) -> Study:
