@@ -235,8 +235,8 @@ def test_the_lowest_p_value_is_what_the_draws_allow(models):
         metrics.weat(query, model, random_groups=options).inference["random_groups"]
         for options in (
             {"draws": 99, "stop": "none"},
-            {"draws": 4000, "stop": "none"},
-            {"draws": 4000, "stop": 20},
+            {"draws": 2000, "stop": "none"},
+            {"draws": 2000, "stop": 20},
         )
     )
     assert whole["draws"] == whole["seeds"] < 99
@@ -328,7 +328,7 @@ def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):
     with pytest.warns(UserWarning, match="repeats"):
         query = Query([["he", "he", "man"], ["she", "her", "woman"]], [CAREER])
     (result,), _ = infer_query(
-        MeasurementSpec(metrics.metric("ripa"), inference={"random_groups": {"draws": 2000}}),
+        MeasurementSpec(metrics.metric("ripa"), inference={"random_groups": {"draws": 999}}),
         query,
         word2vec,
         nulls=nulls,
@@ -455,7 +455,7 @@ def test_a_p_value_is_not_below_what_the_topics_allow(word2vec):
         [words[i] for i in np.argsort(-(vectors @ vectors[words.index(s)]))[:24]] for s in ("guitar", "boat")
     ]
     query = Query([group[::2] for group in near], [group[1::2] for group in near])
-    test = metrics.weat(query, word2vec, random_groups={"draws": 4000}).inference["random_groups"]
+    test = metrics.weat(query, word2vec, random_groups={"draws": 2000}).inference["random_groups"]
     assert 99 <= test["seeds"] < test["draws"] / 2
     assert test["p_value"] == test["p_lowest"] == pytest.approx(1 / (test["seeds"] + 1))
 
@@ -487,7 +487,7 @@ def test_a_scale_has_999_random_groups_whenever_the_test_stops(models):
     model, _, sets = models[1.0]
     query = Query(sets[:2], sets[2:])
     tests = [
-        metrics.weat(query, model, random_groups={"draws": 2999, "stop": stop}).inference["random_groups"]
+        metrics.weat(query, model, random_groups={"draws": 1999, "stop": stop}).inference["random_groups"]
         for stop in (5, "none")
     ]
     assert tests[0]["draws"] < 999 < tests[1]["draws"]
