@@ -2,9 +2,8 @@
 
 Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. biasgrid
 itself is imported before the fork, too, the digests of its code are made, and its templates compiled; a fork that
-finds another copy of it, which tests edit, imports that. Workers of joblib, and what looks after them, are forks of a
-child that it has for them. Those of a run that is started in another way, to be stopped or killed (`Project.start`),
-and of a wheel are processes of their own.
+finds another copy of it, which tests edit, imports that. Workers of a step (`--jobs`), a run that is to be stopped or
+killed (`Project.start`), and the processes of a wheel are not forks.
 
 `python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder,
 output and errors, but an empty input; it ends as the fork ends (with 128 + n where signal n killed it). What Python
@@ -15,21 +14,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import fcntl
 import gc
 import importlib
-import multiprocessing.spawn  # keeps Python's own path, for processes that a fork starts with open files
-import multiprocessing.util
+import multiprocessing.spawn  # noqa: F401  keeps Python's own path, for processes that a fork starts with open files
 import os
-import pickle
 import pkgutil
 import re
 import runpy
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -45,8 +40,6 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import NoReturn
 
-from threadpoolctl import threadpool_limits
-
 PACKAGES = (
     "snakemake.cli",
     "numpy",
@@ -56,13 +49,12 @@ PACKAGES = (
     "pydantic",
     "smart_open",
     "snakemake.report.html_reporter",
-    "joblib.externals.loky.backend.fork_exec",
+    "joblib",
     "matplotlib.figure",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
 )
-SPAWN = multiprocessing.util.spawnv_passfds
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 # what is no fork: other modules, files and options of Python
 SHIM = """#!/bin/sh
@@ -78,7 +70,6 @@ read -r code <&9
 rm -f "{folder}/$$"
 exit "$code"
 """
-PR_SET_CHILD_SUBREAPER = 36  # of Linux
 LONGEST = 120  # seconds until a fork is there; it may have to import biasgrid first
 PAUSE = 0.1  # seconds between two looks at whether who asked is there
 
@@ -254,10 +245,6 @@ def _become(process: int, requests: int) -> None:
     # modules are edited within a second
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
-    # joblib 1.4 starts its tracker by it, too
-    has_workers = not hasattr(sys.modules["joblib.externals.loky.backend.fork_exec"], "close_fds")
-    if has_workers and "--dry-run" not in arguments:
-        _fork_what_joblib_starts()
     try:
         if option == "-c":
             sys.argv[0] = "-c"
@@ -266,7 +253,6 @@ def _become(process: int, requests: int) -> None:
         elif program == "snakemake":
             sys.exit(sys.modules["snakemake.cli"].main())
         else:
-            os.execve = _execute
             runpy.run_module(program, run_name="__main__", alter_sys=True)
     finally:
         threading._shutdown()
@@ -291,109 +277,6 @@ def _end_after(does: Callable[..., object], *arguments: object, **settings: obje
             with contextlib.suppress(Exception):  # nobody reads it any more, or it is closed
                 stream.flush()
         os._exit(code & 0xFF if isinstance(code, int) else 1)
-
-
-def _fork() -> int:
-    """A fork that writes nothing again that this process is about to write."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return os.fork()
-
-
-def _fork_what_joblib_starts() -> None:
-    """Let workers, and what removes what they leave, be forks of a child that this process has for them, and its own.
-
-    A fork of a process with threads has the locks that they hold, and nobody opens them there; that child has one.
-    """
-    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if not _fork():
-        ours.close()
-        _end_after(_fork_for, its)
-    its.close()
-    ours.settimeout(LONGEST)
-    lock, prctl = threading.Lock(), ctypes.CDLL(None).prctl
-
-    def start(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str] | None = None) -> int:
-        code = getattr(sys.modules.get("biasgrid"), "__file__", None)
-        files = sorted({1, 2, *map(int, keep)})
-        asked = command, code, files, os.getcwd(), {**os.environ, **(env or {})}
-        with lock:
-            prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            try:
-                socket.send_fds(ours, [pickle.dumps(asked)], files)
-                started = int(ours.recv(64) or 0)
-            except BaseException:
-                ours.close()  # an answer that comes later is none to who asks next
-                raise
-            finally:
-                prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-        if not started:
-            raise ChildProcessError("no process could be forked")
-        return started
-
-    def start_tracker(path: bytes, arguments: Sequence[bytes | str], keep: Sequence[int]) -> int:
-        command = [os.fsdecode(argument) for argument in arguments]
-        return start(command, keep) if "resource_tracker" in command[-1] else SPAWN(path, arguments, keep)
-
-    sys.modules["joblib.externals.loky.backend.fork_exec"].fork_exec = start
-    multiprocessing.util.spawnv_passfds = start_tracker
-
-
-def _fork_for(requests: socket.socket) -> None:
-    """Fork what the parent asks for, as long as it is there."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends, and this with it
-    with contextlib.suppress(ConnectionError):
-        while True:
-            asked, received, *_ = socket.recv_fds(requests, 2**18, 250)
-            if not asked:
-                return
-            command, code, *there = pickle.loads(asked)
-            # a process whose own parent has ended is the child of the nearest ancestor that takes it
-            if not (between := _fork()):
-                between = os.getpid()
-                if _fork():
-                    os._exit(0)
-                while os.getppid() == between:
-                    time.sleep(0.001)
-                requests.send(str(os.getpid()).encode())
-                requests.detach()
-                _end_after(_start, command, code, received, *there)
-            for file in received:
-                os.close(file)
-            if os.waitpid(between, 0)[1]:
-                requests.send(b"0")
-
-
-def _start(
-    command: Sequence[str],
-    code: str | None,
-    received: Sequence[int],
-    files: Sequence[int],
-    folder: str,
-    environment: Mapping[str, str],
-) -> None:
-    """What joblib starts as a process of Python, which would import again what this one has."""
-    above = max(*received, *files) + 1
-    moved = [fcntl.fcntl(file, fcntl.F_DUPFD, above) for file in received]
-    os.closerange(3, above)
-    for file, number in zip(moved, files, strict=True):
-        os.dup2(file, number)
-        os.close(file)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    tempfile.tempdir = None
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    _forget_biasgrid(but=code)
-    if command[-2] == "-c":
-        warnings.simplefilter("ignore")  # as its options say
-        exec(command[-1], {})
-    else:
-        # NumPy reads it when it is imported
-        threadpool_limits(int(environment.get("OPENBLAS_NUM_THREADS", 0)) or None)
-        warnings.filterwarnings("ignore", ".*found in sys.modules", RuntimeWarning)
-        sys.argv[1:] = command[3:]
-        runpy.run_module(command[2], run_name="__main__")
 
 
 def _import_biasgrid() -> None:
@@ -421,15 +304,6 @@ def _forget_biasgrid(but: str | None = None) -> None:
         return
     for name in [name for name in sys.modules if name.partition(".")[0] == "biasgrid"]:
         del sys.modules[name]
-
-
-def _execute(_: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Become Snakemake, as `biasgrid run` does; it imports biasgrid anew."""
-    assert command[1:3] == ["-m", "snakemake"]
-    os.environ.update(environment)
-    _forget_biasgrid()
-    sys.argv[1:] = command[3:]
-    sys.exit(sys.modules["snakemake.cli"].main())
 
 
 if __name__ == "__main__":
