@@ -27,6 +27,10 @@ from conftest import (
 from reruns import jobs_of
 
 import biasgrid as bg
+from biasgrid.core.files import write_text
+from biasgrid.study import plugins
+from biasgrid.study.study import Study
+from biasgrid.workflow.plan import Plan
 
 pytest.importorskip("torch")
 sys.path.append(str(ROOT / "tests" / "models" / "language"))
@@ -201,9 +205,8 @@ def write_inputs(folder: Path, seed: int) -> None:
         "source,table,criterion,query,metric,model,quantity,published,digits,runs,run_sd,test,note\n"
         f"A paper,table 1,First,q1,weat,one,value,{rng.normal():.3f},3,,,,\n"
     )
-    queries = grid_config()["criteria"]["First"]["queries"]
-    queries["q1"]["targets"]["A"] = [f"a{n}" for n in range(seed, 8)]
-    queries["q1"]["targets"]["B"] = [f"b{n}" for n in range(seed, 8)]
+    targets = {letter.upper(): [f"{letter}{n}" for n in range(seed, 8)] for letter in "ab"}
+    queries = {"q1": {"targets": targets, "attributes": {"E": "toy.e", "F": "toy.f"}}}
     (folder / "included.yaml").write_text(yaml.safe_dump({"First": {"queries": queries, "ratings": RATINGS}}))
     sets = {letter: [f"{letter}{n}" for n in range(7 - seed)] for letter in "ef"}
     (folder / "data" / "word_sets" / "toy.json").write_text(json.dumps({"sets": sets}))
@@ -221,25 +224,35 @@ def inputs_of(folder: Path) -> list[Path]:
     return [path for name in (*names, *folders) for path in folder.glob(name)]
 
 
+def write_project(project: Project, seed: int) -> None:
+    (project.folder / "packages").mkdir()
+    (project.folder / "packages" / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS)
+    write_inputs(project.folder, seed)
+    age(project.folder, seed)
+
+
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory) -> tuple[Project, Project]:
-    """The study made from its first files, and made from the second ones in another folder."""
+def first(tmp_path_factory) -> Project:
+    """The study made from its first files."""
 
-    def made(seed: int) -> Project:
-        def write(project: Project) -> None:
-            (project.folder / "packages").mkdir()
-            (project.folder / "packages" / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS)
-            write_inputs(project.folder, seed)
-            age(project.folder, seed)
+    def write(project: Project) -> None:
+        write_project(project, 1)
 
-        return made_once(tmp_path_factory, f"replaced-{seed}", config(), EncodingProject, write)
+    return made_once(tmp_path_factory, "replaced", config(), EncodingProject, write)
 
-    return made(1), made(2)
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory) -> Project:
+    """The second files in another folder."""
+    project = EncodingProject(tmp_path_factory.mktemp("second"))
+    write_project(project, 2)
+    project.configure(config())
+    return project
 
 
 @pytest.fixture
-def project(folders, tmp_path) -> Project:
-    return folders[0].copy(tmp_path / "project")
+def project(first, tmp_path) -> Project:
+    return first.copy(tmp_path / "project")
 
 
 def put(new: Path, old: Path) -> None:
@@ -251,10 +264,11 @@ def put(new: Path, old: Path) -> None:
 
 def numbers(project: Project) -> dict[str, bytes]:
     """The results, but for what says which files they were made from: a study's config stays as it is."""
+    others = ("checksums.sha256", "inputs.sha256", "config_file.txt")
     return {
         name: content
         for name, content in project.results().items()
-        if not name.endswith(".sha256") and "/sources/" not in name
+        if not name.endswith(others) and "/sources/" not in name
     }
 
 
@@ -269,8 +283,7 @@ def models_of(jobs: dict[str, set[str]]) -> set[str]:
     return {path.split("/")[1] for rule in rules for path in jobs[rule]}
 
 
-def test_all_inputs_replaced_by_older_files_and_back(project, folders):
-    first, second = folders
+def test_all_inputs_replaced_by_older_files_and_back(project, first, second, monkeypatch):
     names = sorted(str(path.relative_to(second.folder)) for path in inputs_of(second.folder))
     for name in names:
         put(second.folder / name, project.folder / name)
@@ -283,10 +296,17 @@ def test_all_inputs_replaced_by_older_files_and_back(project, folders):
     assert len(changed) > 10
     assert sorted(lines[:-1]) == sorted(said)
     project.run()
-    assert numbers(project) == numbers(second)
     assert verify(project) == (0, [])
     records = inputs_record(project.folder, *names)
     assert records.items() <= project.results().items()
+    # what one process makes of the second files where nothing was before
+    monkeypatch.chdir(second.folder)
+    study = Study.read("config/config.yaml")
+    write_text(study.results / "study.json", study.to_json())
+    write_text(study.results / plugins.FILE, plugins.record_text(study))
+    done = second.biasgrid("step", *Plan(study), "--study", "config/config.yaml")
+    assert done.returncode == 0, done.stderr
+    assert numbers(project) == numbers(second)
     for name in names:
         put(first.folder / name, project.folder / name)
     project.run()
@@ -295,10 +315,10 @@ def test_all_inputs_replaced_by_older_files_and_back(project, folders):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_replaced_file_makes_what_depends_on_it_and_nothing_else(name, project, folders):
-    put(folders[1].folder / name, project.folder / name)
+def test_a_replaced_file_makes_what_depends_on_it_and_nothing_else(name, project, second):
+    put(second.folder / name, project.folder / name)
     if name.startswith("saved/"):  # its model.json has the checksums of the others
-        put(folders[1].folder / "saved/model.json", project.folder / "saved/model.json")
+        put(second.folder / "saved/model.json", project.folder / "saved/model.json")
     jobs = jobs_of(project.run("--dry-run"))
     assert models_of(jobs) == FILES[name]
     if name.startswith("mine/"):
@@ -306,16 +326,6 @@ def test_a_replaced_file_makes_what_depends_on_it_and_nothing_else(name, project
             "spread"
         }
     assert MADE_FROM.get(name, {"tables"}) | {"report"} <= set(jobs)
-
-
-def test_a_file_whose_time_alone_changed_is_read_again_and_gives_the_same(finished):
-    before = finished.results()
-    (finished.folder / "one.txt").touch()
-    assert verify(finished) == (0, [])
-    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
-    finished.run()
-    assert finished.results() == before
-    assert jobs_of(finished.run("--dry-run")) == {}
 
 
 def same_size(folder: Path) -> str:
@@ -396,42 +406,8 @@ def test_vectors_are_new_however_they_were_replaced(replace, finished):
     assert (code, line) == (1, "biasgrid: one.txt: differs from the file that the results were made from")
 
 
-def test_a_link_above_the_file_that_leads_elsewhere(finished):
-    folder = finished.folder
-    for name, seed in (("first", 1), ("second", 9)):
-        (folder / name).mkdir()
-        write_text_model(folder / name / "one.txt", GRID_WORDS, seed=seed)
-        os.utime(folder / name / "one.txt", (OLD, OLD))
-    (folder / "vectors").symlink_to("first")
-    models = finished.config["models"]
-    models["one"]["source"]["path"] = "vectors/one.txt"
-    finished.configure(finished.config)
-    finished.run()
-    assert jobs_of(finished.run("--dry-run")) == {}
-    (folder / "vectors").unlink()
-    (folder / "vectors").symlink_to("second")
-    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
-
-
-def test_a_pinned_checksum_is_looked_at_whenever_the_file_is_another(finished):
-    source = finished.config["models"]["one"]["source"]
-    source["sha256"] = pin = hashlib.sha256((finished.folder / "one.txt").read_bytes()).hexdigest()
-    finished.configure(finished.config)
-    finished.run()
-    write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
-    os.utime(finished.folder / "new.txt", (OLD, OLD))
-    shutil.copy2(finished.folder / "one.txt", finished.folder / "first.txt")
-    moved(finished.folder)
-    done = finished.snakemake("--cores", "1")
-    assert done.returncode == 1
-    assert f"biasgrid: one: one.txt: expected sha256 {pin}, got " in done.stderr
-    put(finished.folder / "first.txt", finished.folder / "one.txt")
-    finished.run()
-    assert verify(finished) == (0, [])
-
-
-def test_the_array_beside_what_gensim_saved_counts_with_it(finished):
-    """The file itself is a pickle, which needs a pinned checksum: that of both."""
+def test_pinned_files_an_array_and_a_link_above_a_file_count(finished):
+    """What gensim saved is a pickle, which needs a pinned checksum: that of the pickle and of the array beside it."""
     keyed_vectors = pytest.importorskip("gensim.models").KeyedVectors
     folder = finished.folder
     for name, seed in (("first", 1), ("second", 9)):
@@ -440,28 +416,43 @@ def test_the_array_beside_what_gensim_saved_counts_with_it(finished):
         keyed_vectors.load_word2vec_format(text).save(
             str(folder / name / "vectors.kv"), separately=["vectors"]
         )
-        for path in (folder / name).iterdir():
+        for path in (text, *(folder / name).iterdir()):
             os.utime(path, (OLD - seed, OLD - seed))
+        (folder / f"of_{name}").mkdir()
+        shutil.copy2(text, folder / f"of_{name}" / "three.txt")
     array = "vectors.kv.vectors.npy"
     assert (folder / "first" / array).stat().st_size == (folder / "second" / array).stat().st_size
-    source = {"type": "file", "path": "first/vectors.kv", "sha256": pin_of_folder(folder / "first")}
-    finished.config["models"]["one"]["source"] = source
-    finished.configure(finished.config)
+    (folder / "vectors").symlink_to("of_first")
+    pin = hashlib.sha256((folder / "two.txt").read_bytes()).hexdigest()
+    sources = {
+        "one": {"type": "file", "path": "first/vectors.kv", "sha256": pin_of_folder(folder / "first")},
+        "two": {"type": "file", "path": "two.txt", "sha256": pin},
+        "three": {"type": "file", "path": "vectors/three.txt"},
+    }
+    models = {name: {"label": name, "source": source} for name, source in sources.items()}
+    finished.configure(finished.config | {"models": models, "figures": []})
     finished.run()
     assert jobs_of(finished.run("--dry-run")) == {}
     shutil.copy2(folder / "first" / array, folder / array)
     put(folder / "second" / array, folder / "first" / array)
-    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
-    code, (line, _) = verify(finished)
-    assert (code, line) == (
-        1,
-        f"biasgrid: first/{array}: differs from the file that the results were made from",
-    )
+    shutil.copy2(folder / "two.txt", folder / "former.txt")
+    put(folder / "second.txt", folder / "two.txt")
+    (folder / "vectors").unlink()
+    (folder / "vectors").symlink_to("of_second")
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one", "two", "three"}
+    code, lines = verify(finished)
+    assert code == 1
+    assert sorted(lines[:-1]) == [
+        f"biasgrid: {name}: differs from the file that the results were made from"
+        for name in (f"first/{array}", "two.txt", "vectors/three.txt")
+    ]
     done = finished.snakemake("--cores", "1")
     assert done.returncode == 1
-    assert f"first/vectors.kv: expected sha256 {source['sha256']}, got " in done.stderr
-    source["sha256"] = pin_of_folder(folder / "first")
+    assert f"first/vectors.kv: expected sha256 {sources['one']['sha256']}, got " in done.stderr
+    assert f"biasgrid: two: two.txt: expected sha256 {pin}, got " in done.stderr
+    sources["one"]["sha256"] = pin_of_folder(folder / "first")
     finished.configure(finished.config)
+    put(folder / "former.txt", folder / "two.txt")
     finished.run()
     assert verify(finished) == (0, [])
     # back again, by a link
@@ -478,7 +469,10 @@ def pin_of_folder(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def test_a_file_that_is_not_there_is_one_line(finished):
+def test_a_file_that_is_not_there_is_one_line_and_one_that_is_only_newer_gives_the_same(finished):
+    before = finished.results()
+    (finished.folder / "two.txt").touch()
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"two"}
     (finished.folder / "one.txt").unlink()
     assert verify(finished) == (0, ["biasgrid: one.txt: is not there; it cannot be compared"])
     done = finished.snakemake("--cores", "1")
@@ -494,6 +488,7 @@ def test_a_file_that_is_not_there_is_one_line(finished):
         assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
         finished.run()
         assert jobs_of(finished.run("--dry-run")) == {}
+        assert (finished.results() == before) == (seed == 1)
 
 
 def test_results_without_what_snakemake_knows_are_not_taken_for_those_of_other_files(finished):
