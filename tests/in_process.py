@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from pathlib import Path
+
+from conftest import Project
 
 from biasgrid.core.files import write_text
 from biasgrid.models import build_store
 from biasgrid.report.report_step import report_step
 from biasgrid.study import plugins, steps
 from biasgrid.study.study import Study
+from biasgrid.workflow.plan import Plan
 
 
 def make_inputs(study: Study, *models: str) -> None:
@@ -22,6 +26,17 @@ def make_inputs(study: Study, *models: str) -> None:
         build_store(name, study.models[name], study.embeddings)
         record = study.embeddings / name / "model.json"
         write_text(study.paths.model_file(name), record.read_text(encoding="utf-8"))
+
+
+def make_project(project: Project) -> None:
+    """Make the whole study of a project, with downloads and figures, by one `biasgrid step` in place of Snakemake."""
+    with chdir(project.folder):
+        study = Study.read("config/config.yaml")
+        write_text(study.results / "study.json", study.to_json())
+        if text := plugins.record_text(study):
+            write_text(study.results / plugins.FILE, text)
+        done = project.biasgrid("step", *Plan(study), "--study", "config/config.yaml")
+    assert done.returncode == 0, done.stderr
 
 
 def make_cells(study: Study) -> None:

@@ -9,6 +9,7 @@ import re
 import pandas as pd
 import pytest
 from conftest import GRID_WORDS, Project, grid_config, write_text_model
+from in_process import make_project
 from loopback import Handler, acting, answer, reset, started
 
 from biasgrid import open_study
@@ -117,16 +118,16 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     del rest["models"]["three"], rest["debias"], rest["evaluation"]
     rest["null_distributions"].pop()
     other.configure(rest)
-    other.run()
+    make_project(other)
     # never without the model where it is asked for
-    whole = other.copy(tmp_path / "whole")
+    whole = served.copy(tmp_path / "whole")
     whole.configure(some)
     whole.run()
 
     served.configure(some)
     three = server.plans["/three.txt"]
     server.plans["/three.txt"] = answer(404)
-    lines = said(served.snakemake("--cores", "2"))
+    lines = said(served.snakemake("--cores", "1"))
     assert lines[-1] == "report: results/small/report.html", lines
     (line,) = (line for line in lines if line.startswith("could not download"))
     assert line.startswith("could not download three (http")
@@ -189,9 +190,9 @@ def test_what_has_come_is_kept_and_a_benchmark_that_cannot_be_had_costs_what_is_
     body = (served.folder.parent / "three.txt").read_bytes()
     server.plans["/three.txt"] = [acting(body=body, upto=65536, then=reset), answer(404), acting(body=body)]
     server.plans["/pairs.tsv"] = answer(404)
-    lines = said(served.snakemake("-c2"))
+    lines = said(served.snakemake("-c1"))
     assert "not measured: three; tables, figures and page are of the other models" in lines
-    lines = said(served.snakemake("-c2"))
+    lines = said(served.snakemake("-c1"))
     assert not any("not measured" in line for line in lines)
     assert "nothing is evaluated on the benchmarks of pairs" in lines
     ranges = [headers["Range"] for path, headers in server.seen if path == "/three.txt"]
@@ -207,7 +208,7 @@ def test_what_has_come_is_kept_and_a_benchmark_that_cannot_be_had_costs_what_is_
 
 def test_without_any_model_there_is_nothing_to_measure(served, server):
     server.plans = dict.fromkeys(server.plans, answer(404))
-    lines = said(served.snakemake("--cores", "2"))
+    lines = said(served.snakemake("--cores", "1"))
     assert lines[-1].startswith("could not download one (")
     assert lines[-1].endswith("biasgrid run config/embedded.yaml")
     assert not (served.folder / "results" / "small" / "scores.csv").exists()

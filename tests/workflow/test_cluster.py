@@ -68,7 +68,9 @@ def test_cells_compute_with_one_blas_thread(project, monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     measure_fact(project, THREADS)
     project.configure(project.config | {"criteria": {"First": project.config["criteria"]["First"]}})
-    subprocess.run(project.command("--cores", "2"), cwd=project.folder, env=project.environment, check=True)
+    cells = [f"results/small/cells/one/none/fact/{query}.json" for query in ("q1", "q2")]
+    command = project.command("--cores", "2", *cells)
+    subprocess.run(command, cwd=project.folder, env=project.environment, check=True)
     assert set(facts(project)) == {1.0}
 
 

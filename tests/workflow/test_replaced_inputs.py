@@ -24,13 +24,10 @@ from conftest import (
     refusal_of,
     write_text_model,
 )
+from in_process import make_project
 from reruns import jobs_of
 
 import biasgrid as bg
-from biasgrid.core.files import write_text
-from biasgrid.study import plugins
-from biasgrid.study.study import Study
-from biasgrid.workflow.plan import Plan
 
 pytest.importorskip("torch")
 sys.path.append(str(ROOT / "tests" / "models" / "language"))
@@ -283,7 +280,7 @@ def models_of(jobs: dict[str, set[str]]) -> set[str]:
     return {path.split("/")[1] for rule in rules for path in jobs[rule]}
 
 
-def test_all_inputs_replaced_by_older_files_and_back(project, first, second, monkeypatch):
+def test_all_inputs_replaced_by_older_files_and_back(project, first, second):
     names = sorted(str(path.relative_to(second.folder)) for path in inputs_of(second.folder))
     for name in names:
         put(second.folder / name, project.folder / name)
@@ -300,12 +297,7 @@ def test_all_inputs_replaced_by_older_files_and_back(project, first, second, mon
     records = inputs_record(project.folder, *names)
     assert records.items() <= project.results().items()
     # what one process makes of the second files where nothing was before
-    monkeypatch.chdir(second.folder)
-    study = Study.read("config/config.yaml")
-    write_text(study.results / "study.json", study.to_json())
-    write_text(study.results / plugins.FILE, plugins.record_text(study))
-    done = second.biasgrid("step", *Plan(study), "--study", "config/config.yaml")
-    assert done.returncode == 0, done.stderr
+    make_project(second)
     assert numbers(project) == numbers(second)
     for name in names:
         put(first.folder / name, project.folder / name)

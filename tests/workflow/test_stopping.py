@@ -18,7 +18,7 @@ from loopback import Handler, acting, sleep, started
 
 SOON = 10  # seconds; on a quiet machine it is a fraction of one
 WORDS = ["he", "she", "man", "woman", "career", "office", "science", "art", "family", "home"]
-RUN = ("run", "study.yaml", "--cores", "2")
+RUN = ("run", "study.yaml", "--cores")
 LINES = ["biasgrid: stopping ...", "biasgrid: stopped; run the same command to go on"]
 
 pytestmark = pytest.mark.slow
@@ -73,10 +73,10 @@ class Study:
 
     def start(self) -> subprocess.Popen:
         (self.folder / "study.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
-        return start(self.folder, *RUN)
+        return start(self.folder, *RUN, "2")
 
     def finish(self) -> str:
-        run = forks.run(RUN, self.folder, environment(self.folder), "biasgrid")
+        run = forks.run((*RUN, "1"), self.folder, environment(self.folder), "biasgrid")
         assert run.returncode == 0, run.stderr
         assert (self.folder / "results" / "small" / "scores.csv").is_file()
         return run.stderr
