@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from reruns import append, made, planned
 
 pytestmark = pytest.mark.slow
 
+OLD = 1_577_836_800  # a time of 2020, before any run
 METRICS = ("weat", "rnd")
 FIRST, QUERIES = ("q1", "q2"), ("q1", "q2", "q3")
 PAIRS = [[f"a{i}", f"b{i}"] for i in range(4)]
@@ -76,9 +78,16 @@ def configure(edit: Callable[[dict], object]) -> Callable[[Project], None]:
     return edit_config
 
 
-def replace_vectors(project: Project) -> None:
-    """Replace a model's file. Older files are those of test_replaced_inputs.py."""
-    write_text_model(project.folder / "two.txt", GRID_WORDS, seed=9)
+def replace_vectors(time: int | None = None) -> Callable[[Project], None]:
+    """Replace a model's file by another one, of the present or of this time."""
+
+    def replace(project: Project) -> None:
+        write_text_model(project.folder / "new.txt", GRID_WORDS, seed=9)
+        if time:
+            os.utime(project.folder / "new.txt", (time, time))
+        (project.folder / "new.txt").replace(project.folder / "two.txt")
+
+    return replace
 
 
 def delete(name: str) -> Callable[[Project], None]:
@@ -120,8 +129,12 @@ EDITS: dict[str, tuple[Callable[[Project], None], dict[str, set[str]]]] = {
         | {"debias": {"one/hard"}}
         | measured(cells(["one/hard"]), groups(["one/hard"])),
     ),
-    "a model's file": (
-        replace_vectors,
+    "a model's file, newer": (
+        replace_vectors(),
+        {"archive": {"two"}, "store": {"two"}, "pool": {"two"}} | measured(cells(OF_TWO), groups(OF_TWO)),
+    ),
+    "a model's file, older": (
+        replace_vectors(OLD),
         {"archive": {"two"}, "store": {"two"}, "pool": {"two"}} | measured(cells(OF_TWO), groups(OF_TWO)),
     ),
     "a deleted cell": (
