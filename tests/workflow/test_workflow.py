@@ -563,7 +563,7 @@ def test_two_runs_at_once_are_refused(finished):
 
 
 def result_names(folder: Path) -> list[str]:
-    """The names of files in the folder of results, as they are while a run is at work."""
+    """Return the names of the result files, also while a run removes some of them."""
     return [name for *_, names in os.walk(folder / "results") for name in names if name[0] != "."]
 
 

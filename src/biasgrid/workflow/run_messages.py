@@ -29,7 +29,7 @@ BOTH_CASES = "words: {preprocessors: [{}, {lowercase: true}]}"
 
 
 def download_sizes(study: Folders, names: Collection[str]) -> dict[str, int | None]:
-    """What of these sources is to be downloaded: megabytes, or None where the config does not say."""
+    """Return the megabytes of each source that is to be downloaded; None if the config does not give its size."""
     raw = study.embeddings / "raw"
     sources = {name: study.sources[name]["source"] for name in names}
     return {

@@ -236,7 +236,11 @@ def local_digests(study: Folders, name: str) -> dict[str, str]:
 
 
 def megabytes(study: Folders, model: str, unknown: float = 4000) -> float:
-    """Of a model's store; before it is made a guess from its archive, else `unknown`: a large model's."""
+    """Return the megabytes of a model's store.
+
+    Before the store is made, they are estimated from its archive. If the size of the archive is not known, they are
+    `unknown`, the size of a large model.
+    """
     if state := stat_of(study.store_folder(model) / model / "vectors.npy"):
         return state[0] / 1e6
     packed = archive_megabytes(study, model)
@@ -255,7 +259,7 @@ def archive_megabytes(study: Folders, model: str) -> float | None:
 
 
 def size_of(folder: Path) -> float:
-    """Megabytes of an archive that are downloaded so far, without the members taken out of it."""
+    """Return the megabytes of an archive that are downloaded so far, without its extracted members."""
     states = (stat_of(file) for file in folder.rglob("*") if "members" not in file.parts)
     return sum(state[0] for state in states if state) / 1e6  # without files that are moved meanwhile
 
