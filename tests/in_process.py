@@ -12,6 +12,7 @@ from biasgrid.models import build_store
 from biasgrid.report.report_step import report_step
 from biasgrid.study import plugins, steps
 from biasgrid.study.study import Study
+from biasgrid.workflow import config_file
 from biasgrid.workflow.plan import Plan
 
 
@@ -32,6 +33,7 @@ def make_project(project: Project) -> None:
     """Make the whole study of a project, with downloads and figures, by one `biasgrid step` in place of Snakemake."""
     with chdir(project.folder):
         study = Study.read("config/config.yaml")
+        config_file.record(study.results, "config/config.yaml", False)
         write_text(study.results / "study.json", study.to_json())
         if text := plugins.record_text(study):
             write_text(study.results / plugins.FILE, text)

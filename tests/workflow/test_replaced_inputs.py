@@ -261,11 +261,10 @@ def put(new: Path, old: Path) -> None:
 
 def numbers(project: Project) -> dict[str, bytes]:
     """The results, but for what says which files they were made from: a study's config stays as it is."""
-    others = ("checksums.sha256", "inputs.sha256", "config_file.txt")
     return {
         name: content
         for name, content in project.results().items()
-        if not name.endswith(others) and "/sources/" not in name
+        if not name.endswith(".sha256") and "/sources/" not in name
     }
 
 
